@@ -73,6 +73,8 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
   fuse.fuse = options.fuse;
   fuse.rows = !target.device;
   functions.addPass(createAccessElements({target.device}));
+  if (!target.device && options.fuse)
+    functions.addPass(createSinkPermutes());
   functions.addPass(createFuseElementwise(fuse));
   functions.addPass(createHoistStrings());
   functions.addPass(createBoundIndices());

@@ -54,11 +54,13 @@ public:
   }
 
 private:
-  /// A reduction that drops axes ends its group.
+  /// A reduction that drops axes ends its group, and so do axes in another order.
   bool isOfElements() const {
     return llvm::all_of(body, [&](Operation &op) {
       if (isa<YieldOp>(op) || op.hasTrait<toy::OpTrait::Elementwise>())
         return true;
+      if (isa<PermuteOp>(op))
+        return op.hasOneUse() && isa<YieldOp>(*op.user_begin());
       return op.hasTrait<toy::OpTrait::Reduction>() && (keepsAxes(op) || isa<YieldOp>(*op.user_begin())) &&
              op.getResult(0).hasOneUse();
     });
@@ -66,11 +68,11 @@ private:
   static bool keepsAxes(Operation &op) { return op.getAttrOfType<BoolAttr>("keepdims").getValue(); }
   static ArrayRef<int64_t> axesOf(Operation &op) { return op.getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef(); }
 
-  /// All values but the result of a reduction that drops axes.
+  /// All values but the result of a reduction that drops axes and permuted ones.
   SmallVector<TensorType> valueTypes() {
     SmallVector<TensorType> types = llvm::map_to_vector(body.getArguments(), [](Value v) { return tensorTypeOf(v); });
     for (Operation &op : body.without_terminator())
-      if (!op.hasTrait<toy::OpTrait::Reduction>() || keepsAxes(op))
+      if (!isa<PermuteOp>(op) && (!op.hasTrait<toy::OpTrait::Reduction>() || keepsAxes(op)))
         types.push_back(tensorTypeOf(op.getResult(0)));
     return types;
   }
@@ -92,7 +94,7 @@ private:
     return count >= leastElements;
   }
 
-  /// Whether all values have both axes, or neither, and reductions take both or neither.
+  /// Whether all values have both axes, or neither, reductions take both or neither, and both stay together.
   bool joinsNext(int64_t axis) {
     if (!sizes[axis].isNumber() || !sizes[axis + 1].isNumber())
       return false;
@@ -106,6 +108,11 @@ private:
       if (has(type, axis) != has(type, axis + 1))
         return false;
     return llvm::all_of(body, [&](Operation &op) {
+      if (auto permute = dyn_cast<PermuteOp>(op)) {
+        ArrayRef<int64_t> permutation = permute.getPermutation();
+        const auto *at = llvm::find(permutation, axis);
+        return static_cast<int64_t>(permutation.size()) == rank && at + 1 != permutation.end() && at[1] == axis + 1;
+      }
       if (!op.hasTrait<toy::OpTrait::Reduction>())
         return true;
       if (tensorTypeOf(op.getOperand(0)).getRank() != rank)
@@ -133,6 +140,10 @@ private:
     for (BlockArgument argument : body.getArguments())
       argument.setType(mergedType(tensorTypeOf(argument)));
     for (Operation &op : body.without_terminator()) {
+      if (auto permute = dyn_cast<PermuteOp>(op)) {
+        retype(permute);
+        continue;
+      }
       const bool isReduction = op.hasTrait<toy::OpTrait::Reduction>();
       if (isReduction) {
         SmallVector<int64_t> axes;
@@ -152,6 +163,18 @@ private:
       }
       op.getResult(0).setType(mergedType(tensorTypeOf(op.getResult(0))));
     }
+  }
+
+  /// Of an operand that has its merged type.
+  void retype(PermuteOp permute) {
+    SmallVector<int64_t> axes;
+    for (int64_t axis : permute.getPermutation())
+      if (axes.empty() || axes.back() != mergedOf[axis])
+        axes.push_back(mergedOf[axis]);
+    const SmallVector<Dim> dims =
+        llvm::map_to_vector(axes, [type = tensorTypeOf(permute.getX())](int64_t axis) { return type.getDim(axis); });
+    permute.setPermutation(axes);
+    permute.getResult().setType(tensorTypeOf(permute.getResult()).withDims(dims));
   }
 
   /// A view under other sizes of the same elements: of a view, what it is a view of.

@@ -258,6 +258,28 @@ def ReportLoops : Pass<"toy-report-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def SinkPermutes : Pass<"toy-sink-permutes", "::mlir::func::FuncOp"> {
+  let summary = "permutes what is computed instead of what it is computed from";
+  let description = [{
+    Elements of operands that are permuted alike, reductions that fold them in the same order (or any), and sorts are
+    computed as the operands lie in memory; one result is permuted in their place, or nothing.
+
+    Before:
+    ```mlir
+    %x = toy.permute %a {permutation = array<i64: 1, 0>} : ...
+    %y = toy.permute %b {permutation = array<i64: 1, 0>} : ...
+    %r = toy.add %x, %y : ...
+    ```
+    After:
+    ```mlir
+    %s = toy.add %a, %b : ...
+    %r = toy.permute %s {permutation = array<i64: 1, 0>} : ...
+    ```
+    Requires: products are selected. Guarantees: the same bits.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
 def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let summary = "groups operations that become one loop nest";
   let description = [{

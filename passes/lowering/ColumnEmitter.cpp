@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Reductions whose last axis stays: rows of the operand are folded into a row of accumulators. Threads own columns, so
-/// that the order does not depend on them.
+/// that the order does not depend on them. Where rows of the operand lie across those in memory, some columns and a run
+/// of rows are a tile, which is transposed first.
 #include "passes/lowering/KernelEmitter.h"
 
 using namespace llvm;
@@ -10,10 +11,12 @@ namespace toy {
 
 /// What is folded, and where to.
 struct KernelEmitter::Columns {
-  function_ref<Indices(Value *)> outer; ///< indices of the axes that stay, for a column
-  Value *out, *base;                    ///< the result's row, by a column's place in it
-  Value *row = nullptr, *rowBase;       ///< the accumulators: the result's row, or one that is added to it
-  Value *block = nullptr;               ///< the sums of the block at hand
+  function_ref<Indices(Value *)> outer;         ///< indices of the axes that stay, for a column
+  Value *out, *base;                            ///< the result's row, by a column's place in it
+  Value *row = nullptr, *rowBase;               ///< the accumulators: the result's row, or one that is added to it
+  Value *block = nullptr;                       ///< the sums of the block at hand
+  Value *first, *last;                          ///< the columns
+  function_ref<void(Value *, Value *)> prepare; ///< elements [from, to) of all of them
 };
 
 /// Whether the elements' grouping changes no bit.
@@ -25,18 +28,22 @@ static bool isInAnyOrder(mlir::Operation *op, DType dtype) {
 void KernelEmitter::foldRows(mlir::Operation *op, const Columns &columns, Value *from, Value *to) {
   DType dtype = rootType.getDtype();
   const int64_t together = this->op.getBody().front().getOperations().size() <= 8 ? 8 : 2; // the code grows with it
+  auto element = [&](Value *column, Value *j) {
+    const Indices indices = reductionIndices(op, columns.outer(column), j);
+    if (!transposed.empty())
+      tileIndices = indices;
+    return reductionElementAt(op, indices);
+  };
   auto add = [&](Value *j, int64_t number, bool isFirst) {
-    loop(rangeBegin, rangeEnd, [&](Value *column) {
+    loop(columns.first, columns.last, [&](Value *column) {
       Value *at = k.CreateAdd(columns.rowBase, column, "", true, true);
       Fold fold = isFirst ? startFold(op, dtype) : foldOf(op, scalars.load(dtype, columns.row, at), dtype);
       for (int64_t i = 0; i < number; ++i)
-        fold = mergeFolds(
-            op, fold,
-            foldOf(op, reductionElement(op, columns.outer(column), k.CreateAdd(j, i64(i), "", true, true)), dtype),
-            dtype);
+        fold = mergeFolds(op, fold, foldOf(op, element(column, k.CreateAdd(j, i64(i), "", true, true)), dtype), dtype);
       scalars.store(dtype, columns.row, at, finishFold(op, fold, dtype));
     });
   };
+  columns.prepare(from, to);
   if (auto known = knownFoldLength(op); known && *known <= together)
     return add(from, *known, true);
   add(from, 0, true);
@@ -55,7 +62,7 @@ void KernelEmitter::foldRunsOfRows(mlir::Operation *op, const Columns &columns, 
   Value *number = k.CreateUDiv(k.CreateAdd(n, i64(reductionRun - 1)), i64(reductionRun)),
         *isOne = k.CreateICmpSLE(number, i64(1));
   auto addTo = [&](Value *sums, Value *base, Value *isFirst, Value *more, Value *isDone) {
-    loop(rangeBegin, k.CreateSelect(k.CreateOr(isOne, isDone), rangeBegin, rangeEnd), [&](Value *column) {
+    loop(columns.first, k.CreateSelect(k.CreateOr(isOne, isDone), columns.first, columns.last), [&](Value *column) {
       Value *at = k.CreateAdd(base, column, "", true, true);
       Element before = scalars.load(dtype, sums, at), part = scalars.load(dtype, more, column),
               sum = combine(op, before, part, dtype);
@@ -76,13 +83,30 @@ void KernelEmitter::foldRunsOfRows(mlir::Operation *op, const Columns &columns, 
   });
 }
 
+/// Operands whose last axis is the only one that is reduced.
+bool KernelEmitter::findTransposedRows(mlir::Operation *op) {
+  const ReductionAxes axes(op);
+  const TensorType type = tensorTypeOf(op->getOperand(0));
+  constexpr int64_t leastEdge = 8;
+  auto isShort = [&](int64_t axis) { return type.getDim(axis).isNumber() && type.getDim(axis).value() < leastEdge; };
+  if (axes.reduced.size() != 1 || isShort(axes.reduced[0]) || isShort(type.getRank() - 1))
+    return false;
+  bool othersGoAlong = false;
+  transposed = transposedOperands(op->getOperand(0), type.getRank(), othersGoAlong);
+  erase_if(transposed, [&](const Transposed &t) { return t.axes.back() != axes.reduced[0]; });
+  transposed.truncate(std::min<size_t>(transposed.size(), 4));
+  return !transposed.empty();
+}
+
 void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
+  const DType dtype = rootType.getDtype();
   ReductionAxes axes(op);
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *count = product(reducedSizes), *columns = outerSizes.back(), *rows = product(ArrayRef(outerSizes).drop_back());
   auto known = knownFoldLength(op);
-  const bool isPlain = isInAnyOrder(op, rootType.getDtype()) || (known && *known <= reductionRun);
+  const bool isTiled = findTransposedRows(op),
+             isPlain = (isInAnyOrder(op, dtype) && !isTiled) || (known && *known <= reductionRun);
   Value *partials = nullptr, *sums = nullptr, *row = nullptr, *rowStep = nullptr;
   if (!isPlain) {
     Value *isOne = caller.CreateICmpSLE(count, caller.getInt64(reductionRun));
@@ -97,24 +121,49 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   // Without columns, rows are not counted.
   height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
   n = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), n, i64(0));
-  loop(i64(0), height, [&](Value *index) {
-    Indices outer = decode(index, sizes);
-    auto with = [&](Value *column) {
-      Indices all = outer;
-      all.push_back(column);
-      return all;
-    };
-    Value *base = k.CreateMul(index, width, "", true, true);
-    Columns all = {with, out, base, out, base};
-    if (isPlain)
-      return foldRows(op, all, i64(0), n);
-    all.row = capture(row);
-    all.rowBase = k.CreateMul(index, capture(rowStep), "", true, true);
-    all.block = k.CreateInBoundsGEP(scalars.memoryType(rootType.getDtype()), capture(sums),
-                                    k.CreateMul(width, i64(isComplex(rootType.getDtype()) ? 2 : 1), "", true, true));
-    foldRunsOfRows(op, all, n);
-  });
-  finish(columns, caller.CreateMul(count, rows), leastColumns);
+  const int64_t edge = tileEdge(dtype);
+  for (Transposed &t : transposed) {
+    t.buffer = tileBuffer(tensorTypeOf(t.argument).getDtype(), reductionRun, edge);
+    t.pitch = tilePitch(edge);
+  }
+  auto fold = [&](Value *first, Value *last) {
+    loop(i64(0), height, [&](Value *index) {
+      Indices outer = decode(index, sizes);
+      auto with = [&](Value *column) {
+        Indices all = outer;
+        all.push_back(column);
+        return all;
+      };
+      auto prepare = [&](Value *from, Value *to) {
+        tileColumn = first;
+        tileRow = from;
+        for (const Transposed &t : transposed)
+          fillTile(t, reductionIndices(op, with(first), from), k.CreateSub(to, from), k.CreateSub(last, first));
+      };
+      Value *base = k.CreateMul(index, width, "", true, true);
+      Columns all = {with, out, base, out, base, nullptr, first, last, prepare};
+      if (isPlain)
+        return foldRows(op, all, i64(0), n);
+      all.row = capture(row);
+      all.rowBase = k.CreateMul(index, capture(rowStep), "", true, true);
+      all.block = k.CreateInBoundsGEP(scalars.memoryType(dtype), capture(sums),
+                                      k.CreateMul(width, i64(isComplex(dtype) ? 2 : 1), "", true, true));
+      foldRunsOfRows(op, all, n);
+    });
+  };
+  Value *work = caller.CreateMul(count, rows);
+  if (isTiled) {
+    loop(rangeBegin, rangeEnd, [&](Value *block) {
+      Value *first = k.CreateMul(block, i64(edge), "", true, true);
+      fold(first, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(first, i64(edge), "", true, true), width));
+    });
+    finish(caller.CreateUDiv(caller.CreateAdd(columns, caller.getInt64(edge - 1)), caller.getInt64(edge)),
+           caller.CreateMul(work, caller.getInt64(edge)));
+  } else {
+    fold(rangeBegin, rangeEnd);
+    finish(columns, work, leastColumns);
+  }
+  transposed.clear();
   if (partials)
     ScalarEmitter(module, caller).call("toy_rt_release", caller.getVoidTy(), {partials});
 }

@@ -83,7 +83,7 @@ public:
   /// An input that a group reads across the rows of the result.
   struct Transposed {
     mlir::BlockArgument argument;
-    std::vector<int64_t> axes; ///< of the result, for each of its axes; -1 for none
+    std::vector<int64_t> axes; ///< of the result, for each of its own axes; -1 for none
     llvm::Value *buffer = nullptr;
     int64_t pitch = 0; ///< elements from one row of the buffer to the next
   };
@@ -182,6 +182,11 @@ private:
   void emitCopies(llvm::Value *out, ConcatOp concat);
   void copyParts(llvm::Value *out, mlir::ValueRange joined, int64_t axis);
   // TiledEmitter.cpp
+  static int64_t tileEdge(DType dtype);
+  static int64_t tilePitch(int64_t edge);
+  llvm::Value *tileBuffer(DType dtype, int64_t rows, int64_t edge);
+  static llvm::SmallVector<Transposed> transposedOperands(mlir::Value root, int64_t rank, bool &othersGoAlong);
+  static bool readsAcross(mlir::Value value, int64_t rank);
   /// The buffer that holds an input's element, and its place there, or null.
   llvm::Value *transposedElement(mlir::Value value, const Indices &indices, llvm::Value *&offset);
   void fillTile(const Transposed &t, const Indices &start, llvm::Value *rows, llvm::Value *columns);
@@ -191,6 +196,12 @@ private:
   llvm::Value *placeOf(const Indices &indices, llvm::ArrayRef<llvm::Value *> sizes);
   void emitShortRowsOfResult(int64_t across);
   void emitShortRowsOfInput(int64_t across);
+  // PermutedMap.cpp
+  struct Permuted;
+  bool findPermuted(Permuted &p);
+  std::pair<llvm::Value *, llvm::Value *> tileBefore(Permuted &p, const Indices &start, llvm::Value *rows,
+                                                     llvm::Value *columns, llvm::Value *buffer);
+  bool emitPermutedMap();
   // ReductionEmitter.cpp
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
@@ -252,7 +263,13 @@ private:
   struct Columns;
   void foldRows(mlir::Operation *op, const Columns &columns, llvm::Value *from, llvm::Value *to);
   void foldRunsOfRows(mlir::Operation *op, const Columns &columns, llvm::Value *n);
+  bool findTransposedRows(mlir::Operation *op);
   void emitColumnReduction(mlir::Operation *op);
+  // StridedRows.cpp
+  bool areRowsStrided(mlir::Operation *op);
+  void foldStridedRows(mlir::Operation *op, const Indices &outer, int64_t across, llvm::Value *number, llvm::Value *n,
+                       Lanes &lanes, Lanes &totals);
+  void emitStridedRows(mlir::Operation *op);
   // RowFolds.cpp
   /// Where the lanes of a row begin in a value: lane 0's indices, the axis along which they lie (none where all lanes
   /// have one element), and the elements from one to the next along it.

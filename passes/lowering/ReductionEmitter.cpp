@@ -357,6 +357,8 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   const bool fitsOneRegister = dtype == DType::C128 && count == 4 && !isa<ProdOp>(op);
   if (areRowsInLanes(op))
     return emitRowsInLanes(op, *count);
+  if (areRowsStrided(op) && !(count && *count < reductionLanes))
+    return emitStridedRows(op);
   if (count && *count > 0 && *count <= 7 && !fitsOneRegister && !axes.outer.empty())
     return emitTinyRows(op, *count);
   if (count && *count > 0 && *count <= reductionLanes && !axes.outer.empty() &&

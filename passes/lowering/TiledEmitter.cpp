@@ -10,15 +10,24 @@ using namespace llvm;
 
 namespace toy {
 
-/// Edge of a tile: some cache lines, while several operands fit into the first cache.
-static int64_t tileEdge(DType dtype) { return sizeOf(dtype) <= 4 ? 64 : 32; }
+/// An edge of a tile is some cache lines, while several operands fit into the first cache.
+int64_t KernelEmitter::tileEdge(DType dtype) { return sizeOf(dtype) <= 4 ? 64 : 32; }
 /// Between rows of a buffer, so that its columns do not fall together in the cache.
-static int64_t tilePitch(int64_t edge) { return edge + 16; }
+int64_t KernelEmitter::tilePitch(int64_t edge) { return edge + 16; }
 
-/// Operands whose last axis is not the result's, which they have, too; `axes` are the result's axes that an operand's
-/// axes follow, -1 for none.
-static SmallVector<KernelEmitter::Transposed> transposedOperands(mlir::Value root, int64_t rank) {
-  SmallVector<KernelEmitter::Transposed> found;
+/// On the stack.
+Value *KernelEmitter::tileBuffer(DType dtype, int64_t rows, int64_t edge) {
+  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+  AllocaInst *buffer = entry.CreateAlloca(ArrayType::get(entry.getInt8Ty(), rows * tilePitch(edge) * sizeOf(dtype)));
+  buffer->setAlignment(Align(64));
+  return buffer;
+}
+
+/// Operands whose last axis is not the value's, which they have, too. Sets `othersGoAlong` if another one may be read
+/// along the value's last axis.
+SmallVector<KernelEmitter::Transposed> KernelEmitter::transposedOperands(mlir::Value root, int64_t rank,
+                                                                         bool &othersGoAlong) {
+  SmallVector<Transposed> found;
   std::set<std::pair<void *, std::vector<int64_t>>> seen;
   auto visit = [&](auto &self, mlir::Value value, std::vector<int64_t> axes) -> void {
     TensorType type = tensorTypeOf(value);
@@ -33,6 +42,8 @@ static SmallVector<KernelEmitter::Transposed> transposedOperands(mlir::Value roo
     if (auto argument = dyn_cast<mlir::BlockArgument>(value)) {
       if (!axes.empty() && axes.back() >= 0 && axes.back() != rank - 1 && llvm::count(axes, rank - 1) == 1)
         found.push_back({argument, axes});
+      else
+        othersGoAlong |= is_contained(axes, rank - 1);
       return;
     }
     mlir::Operation *def = value.getDefiningOp();
@@ -50,11 +61,18 @@ static SmallVector<KernelEmitter::Transposed> transposedOperands(mlir::Value roo
         if (tensorTypeOf(o.getX()).getDim(axis) != type.getDim(type.getRank() - own.size() + axis))
           of = -1;
       self(self, o.getX(), own);
+    } else {
+      othersGoAlong |= !isa<FullOp, ConstantOp>(def);
     }
   };
   auto all = seq<int64_t>(rank);
   visit(visit, root, std::vector<int64_t>(all.begin(), all.end()));
   return found;
+}
+
+bool KernelEmitter::readsAcross(mlir::Value value, int64_t rank) {
+  bool othersGoAlong = false;
+  return !transposedOperands(value, rank, othersGoAlong).empty();
 }
 
 Value *KernelEmitter::transposedElement(mlir::Value value, const Indices &indices, Value *&offset) {
@@ -92,7 +110,8 @@ bool KernelEmitter::findTransposed(int64_t rank) {
   auto known = rootType.getStaticCount();
   if (flat || rank < 2 || root.getDefiningOp<PackOp>() || (known && *known < 256))
     return false;
-  transposed = transposedOperands(root, rank);
+  bool othersGoAlong = false;
+  transposed = transposedOperands(root, rank, othersGoAlong);
   // A row of a few elements is no tile.
   auto isShort = [&](int64_t axis) { return rootType.getDim(axis).isNumber() && rootType.getDim(axis).value() < 8; };
   erase_if(transposed, [&](const Transposed &t) { return isShort(t.axes.back()) || isShort(rank - 1); });
@@ -122,12 +141,8 @@ bool KernelEmitter::emitTiledMap() {
   Value *out = capture(callerOut);
   SmallVector<Value *> inner = map_to_vector(sizes, [&](Value *v) { return capture(v); });
   SmallVector<Value *> outer = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
-  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
   for (Transposed &t : transposed) {
-    AllocaInst *buffer = entry.CreateAlloca(
-        ArrayType::get(entry.getInt8Ty(), edge * tilePitch(edge) * sizeOf(tensorTypeOf(t.argument).getDtype())));
-    buffer->setAlignment(Align(64));
-    t.buffer = buffer;
+    t.buffer = tileBuffer(tensorTypeOf(t.argument).getDtype(), edge, edge);
     t.pitch = tilePitch(edge);
   }
   loop(rangeBegin, rangeEnd, [&](Value *block) {
@@ -174,7 +189,8 @@ bool KernelEmitter::emitShortSides() {
   auto isShort = [&](int64_t axis) {
     return rootType.getDim(axis).isNumber() && rootType.getDim(axis).value() < shortSide;
   };
-  SmallVector<Transposed> found = transposedOperands(root, rank);
+  bool othersGoAlong = false;
+  SmallVector<Transposed> found = transposedOperands(root, rank, othersGoAlong);
   const bool isLastShort = isShort(rank - 1);
   for (const Transposed &t : found) {
     const int64_t across = t.axes.back();

@@ -33,6 +33,23 @@ func.func @bias(%x: !toy.tensor<f64[8, 40, 28]>, %b: !toy.tensor<f64[40, 28]>) -
   return %s : !toy.tensor<f64[8, 40, 28]>
 }
 
+// Axes that stay together in another order.
+// CHECK-LABEL: @permuted
+// CHECK: toy.reshape %arg0, {{.*}} -> !toy.tensor<f64[60, 8000]>
+// CHECK: toy.fused
+// CHECK: toy.permute {{.*}} {permutation = array<i64: 1, 0>} : {{.*}} -> !toy.tensor<f64[8000, 60]>
+// CHECK: toy.reshape {{.*}} -> !toy.tensor<f64[80, 100, 60]>
+// CHECK: toy.fused
+// CHECK: toy.permute {{.*}} {permutation = array<i64: 2, 1, 0>}
+// CHECK-NOT: toy.reshape
+// CHECK: return
+func.func @permuted(%x: !toy.tensor<f64[60, 80, 100]>) -> (!toy.tensor<f64[80, 100, 60]>, !toy.tensor<f64[100, 80, 60]>) {
+  %a = toy.abs %x : (!toy.tensor<f64[60, 80, 100]>) -> !toy.tensor<f64[60, 80, 100]>
+  %p = toy.permute %a {permutation = array<i64: 1, 2, 0>} : (!toy.tensor<f64[60, 80, 100]>) -> !toy.tensor<f64[80, 100, 60]>
+  %q = toy.permute %x {permutation = array<i64: 2, 1, 0>} : (!toy.tensor<f64[60, 80, 100]>) -> !toy.tensor<f64[100, 80, 60]>
+  return %p, %q : !toy.tensor<f64[80, 100, 60]>, !toy.tensor<f64[100, 80, 60]>
+}
+
 // One value has only one of the axes; one axis is reduced and the other is not; the elements are few; an index map is
 // among the operations; the sizes are not known.
 // CHECK-LABEL: @row
