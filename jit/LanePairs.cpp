@@ -29,29 +29,21 @@ static bool isOfLanes(const Instruction &i) {
   return callee && (callee->getName().starts_with(laneFunctionPrefix) || callee->hasFnAttribute(vectorVariant));
 }
 
-/// Both calls where the second one stands, through memory: first arguments, then second ones.
-static void join(CallInst *first, CallInst *second, int row, AllocaInst *&memory) {
-  Function *function = first->getFunction();
+/// Both calls where the second one stands: first arguments, then second ones.
+static void join(CallInst *first, CallInst *second, int row) {
   IRBuilder<> b(second);
-  Type *lanes = first->getType();
-  constexpr unsigned most = 2;
-  if (!memory) {
-    IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
-    memory = entry.CreateAlloca(ArrayType::get(lanes, 2 * most));
-    memory->setAlignment(Align(64));
-  }
-  auto at = [&](unsigned i) { return b.CreateConstInBoundsGEP1_64(lanes, memory, i); };
-  for (unsigned i = 0; i < first->arg_size(); ++i) {
-    b.CreateAlignedStore(first->getArgOperand(i), at(2 * i), Align(8));
-    b.CreateAlignedStore(second->getArgOperand(i), at(2 * i + 1), Align(8));
-  }
-  FunctionCallee both = function->getParent()->getOrInsertFunction(
-      (lanePairPrefix + Twine(row)).str(), FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false));
-  CallInst *call = b.CreateCall(both, {memory});
+  Type *lanes = first->getType(), *both = StructType::get(lanes, lanes);
+  SmallVector<Value *> arguments;
+  for (unsigned i = 0; i < first->arg_size(); ++i)
+    arguments.append({first->getArgOperand(i), second->getArgOperand(i)});
+  FunctionCallee callee = first->getModule()->getOrInsertFunction(
+      (lanePairPrefix + Twine(row)).str(),
+      FunctionType::get(both, SmallVector<Type *>(arguments.size(), lanes), false));
+  CallInst *call = b.CreateCall(callee, arguments);
   call->setDoesNotThrow();
-  call->setMemoryEffects(MemoryEffects::argMemOnly());
-  first->replaceAllUsesWith(b.CreateAlignedLoad(lanes, at(0), Align(8)));
-  second->replaceAllUsesWith(b.CreateAlignedLoad(lanes, at(1), Align(8)));
+  call->setMemoryEffects(MemoryEffects::none());
+  first->replaceAllUsesWith(b.CreateExtractValue(call, 0));
+  second->replaceAllUsesWith(b.CreateExtractValue(call, 1));
   first->eraseFromParent();
   second->eraseFromParent();
 }
@@ -95,7 +87,6 @@ static bool isOfNothing(const CallInst &call) {
 }
 
 PreservedAnalyses LanePairs::run(Function &function, FunctionAnalysisManager &) {
-  AllocaInst *memory = nullptr; // of registers that all have the same size
   for (BasicBlock &block : function) {
     if (any_of(block, isOfLanes))
       fillLanes(block);
@@ -112,7 +103,7 @@ PreservedAnalyses LanePairs::run(Function &function, FunctionAnalysisManager &) 
       }
       CallInst *&first = waiting[*row];
       if (first)
-        join(std::exchange(first, nullptr), cast<CallInst>(&i), *row, memory);
+        join(std::exchange(first, nullptr), cast<CallInst>(&i), *row);
       else
         first = cast<CallInst>(&i);
       if (!first)

@@ -9,6 +9,10 @@
 
 #include <cmath>
 
+// What functions of two registers end with: results are where the arguments of this are (runtime/ElementKernels.cpp).
+__asm__(".text\n.globl toy_rt_both_registers\n.hidden toy_rt_both_registers\n"
+        ".type toy_rt_both_registers, %function\ntoy_rt_both_registers:\nret\n");
+
 namespace toy::rt {
 
 #define TOY_FOR_ISA(NAME)                                                                                              \

@@ -36,8 +36,9 @@ void applyElements(int function, int64_t n, double *values);
 /// null: of doubles, or of floats.
 int laneWidth();
 void *laneFunction(int function);
-/// The same of two registers: of first arguments in memory, then of second ones; results in the place of the first. Of
-/// c64, the parts of as many elements as a register has floats, each in a register of them.
+/// The same of two registers of each argument, first those of the first one, that gives two: where code of LLVM has a
+/// result of two parts. Of c64 in memory: the parts of as many elements as a register has floats, each in a register of
+/// them; results in their place.
 void *pairFunction(int function);
 
 } // namespace toy::rt

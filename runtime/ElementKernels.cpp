@@ -364,37 +364,56 @@ enum Row {
 #define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS) row_##NAME##_##DTYPE,
 #include "runtime/ElementFunctions.def"
 };
-/// Two registers of first arguments, then of second ones; results in the place of the first.
-template <auto kernel, int row, int inputs, typename V = Argument<kernel>> void pair(void *values) {
-  V arguments[inputs], v[inputs];
-  __builtin_memcpy(arguments, values, sizeof arguments);
+/// Half of what a kernel computes with: a register.
+template <typename V> using Half = decltype(V().lo + V().lo);
+/// Gives both registers back: a function of C++ has one result in a register, and what it jumps to has its arguments
+/// where a caller of other making finds two.
+Floats<2 * native> bothRegisters(Floats<2 * native>, Floats<2 * native>) __asm__("toy_rt_both_registers");
+Lanes<native> bothRegisters(Lanes<native>, Lanes<native>) __asm__("toy_rt_both_registers");
+template <typename V> Half<V> bothRegisters(Half<V>, Half<V>, Half<V>, Half<V>) __asm__("toy_rt_both_registers");
+template <auto kernel, int row, int inputs, typename V = Argument<kernel>> V atOnce(const V (&arguments)[inputs]) {
+  V v[inputs];
   for (int i = 0; i < inputs; ++i)
     v[i] = arguments[i];
   auto ordinary = kernel(v);
-  if (__builtin_expect(!areAll(ordinary), 0))
-    v[0] = applyCarefully<inputs>(row, v[0], ordinary, arguments);
-  __builtin_memcpy(values, v, sizeof v[0]);
+  return __builtin_expect(areAll(ordinary), 1) ? v[0] : applyCarefully<inputs>(row, v[0], ordinary, arguments);
+}
+template <typename V> V joined(Half<V> low, Half<V> high) {
+  V both;
+  both.lo = low;
+  both.hi = high;
+  return both;
+}
+/// Two registers of arguments, and of results.
+template <auto kernel, int row, typename V = Argument<kernel>> Half<V> unaryPair(Half<V> low, Half<V> high) {
+  const V v = atOnce<kernel, row, 1>({joined<V>(low, high)});
+  [[clang::musttail]] return bothRegisters(Half<V>(v.lo), Half<V>(v.hi));
+}
+/// Of first arguments, then of second ones.
+template <auto kernel, int row, typename V = Argument<kernel>>
+Half<V> binaryPair(Half<V> low, Half<V> high, Half<V> secondLow, Half<V> secondHigh) {
+  const V v = atOnce<kernel, row, 2>({joined<V>(low, high), joined<V>(secondLow, secondHigh)});
+  [[clang::musttail]] return bothRegisters<V>(v.lo, v.hi, secondLow, secondHigh);
 }
 /// Of c64, as many elements as a register has floats.
 template <auto kernel, int row, int inputs, int outputs> void pairOfComplex(void *values) {
   run<native, kernel, inputs, outputs>(2 * native, static_cast<float *>(values), elementFunctions()[row].careful);
 }
-/// Whether both are computed in less time so than one after the other (1.1 to 1.4 times as fast, mostly). Otherwise
-/// what is compared and chosen needs more registers than AVX2 has.
-constexpr bool gainsByPairs(int row, int inputs) {
-  if (inputs == 2)
-    return row == row_pow_F64;
-  return row != row_expm1_F32 && row != row_log2_F32 && row != row_acos_F64 && row != row_acosh_F64;
-}
+/// Whether both are computed in less time so than one after the other (1.1 to 1.4 times as fast, mostly): of atan2,
+/// what is compared and chosen needs more registers than there are.
+constexpr bool gainsByPairs(int row) { return row != row_atan2_F64; }
 /// Of functions that are computed as they are given, and of c64.
-template <auto narrow, auto wide, int row, int inputs, int outputs, DType dtype> constexpr void (*paired())(void *) {
+template <auto narrow, auto wide, int row, int inputs, int outputs, DType dtype> constexpr auto paired() {
+  constexpr bool isOfReals =
+      (dtype == DType::F64 || __is_same(Argument<wide>, Floats<4 * native>)) && outputs == 1 && gainsByPairs(row);
   if constexpr (dtype == DType::C64)
     return pairOfComplex<narrow, row, inputs, outputs>;
-  else if constexpr ((dtype == DType::F64 || __is_same(Argument<wide>, Floats<4 * native>)) && outputs == 1 &&
-                     gainsByPairs(row, inputs))
-    return pair<wide, row, inputs>;
+  else if constexpr (isOfReals && inputs == 1)
+    return unaryPair<wide, row>;
+  else if constexpr (isOfReals)
+    return binaryPair<wide, row>;
   else
-    return nullptr;
+    return static_cast<void (*)()>(nullptr);
 }
 #endif
 
@@ -420,9 +439,9 @@ extern void *const pairFunctions[];
 void *const pairFunctions[] = {
 #define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS)                                                              \
   reinterpret_cast<void *>(                                                                                            \
-      paired<KERNEL<native>, KERNEL<2 * native>, row_##NAME##_##DTYPE, INPUTS, OUTPUTS, DType::DTYPE>()),
+      +paired<KERNEL<native>, KERNEL<2 * native>, row_##NAME##_##DTYPE, INPUTS, OUTPUTS, DType::DTYPE>()),
 #define TOY_FLOAT(KERNEL, NAME, INPUTS)                                                                                \
-  reinterpret_cast<void *>(paired<KERNEL<2 * native>, KERNEL<4 * native>, row_##NAME##_F32, INPUTS, 1, DType::F32>()),
+  reinterpret_cast<void *>(+paired<KERNEL<2 * native>, KERNEL<4 * native>, row_##NAME##_F32, INPUTS, 1, DType::F32>()),
 #include "runtime/ElementFunctions.def"
 };
 extern const int laneWidth;
