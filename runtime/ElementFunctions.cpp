@@ -7,6 +7,7 @@
 #include "runtime/Isa.h"
 #include "runtime/Scalar.h"
 
+#include <bit>
 #include <cmath>
 
 // What functions of two registers end with: results are where the arguments of this are (runtime/ElementKernels.cpp).
@@ -50,6 +51,15 @@ void real_atan2(double *v) { v[0] = std::atan2(v[0], v[1]); }
 void real_hypot(double *v) { v[0] = std::hypot(v[0], v[1]); }
 void real_mod(double *v) { v[0] = floorModulo(v[0], v[1]); }
 void real_floordiv(double *v) { v[0] = floorDivide(v[0], v[1]); }
+/// Of integers, as bits; the caller has looked for divisors of 0.
+template <auto function> void byIntegers(double *v) {
+  const auto x = std::bit_cast<int64_t>(v[0]), y = std::bit_cast<int64_t>(v[1]);
+  v[0] = std::bit_cast<double>(y == 0 ? 0 : function(x, y));
+}
+constexpr auto *integerModulo = static_cast<int64_t (*)(int64_t, int64_t)>(floorModulo);
+constexpr auto *integerQuotient = static_cast<int64_t (*)(int64_t, int64_t)>(floorDivide);
+void real_integer_mod(double *v) { byIntegers<integerModulo>(v); }
+void real_integer_floordiv(double *v) { byIntegers<integerQuotient>(v); }
 void real_pow(double *v) { v[0] = std::pow(v[0], v[1]); }
 
 void put(double *v, c128 z) {

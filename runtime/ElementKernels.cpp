@@ -217,6 +217,36 @@ template <int N> Mask<N> RealFloorDiv(Lanes<N> *v) {
   v[0] = whole == 0 ? copysign<N>(all<N>(0), ratio) : whole;
   return ok;
 }
+/// Integers below 2^50, which are the last bits of doubles around 1.5 * 2^52, as doubles, and back.
+template <int N> Lanes<N> ofInteger(Mask<N> x) {
+  return fromBits<N>(x + __builtin_bit_cast(long long, 0x1.8p52)) - 0x1.8p52;
+}
+template <int N> Mask<N> toInteger(Lanes<N> x) {
+  return bitsOf<N>(x + 0x1.8p52) - __builtin_bit_cast(long long, 0x1.8p52);
+}
+/// A quotient of such is too far from the next integer to be rounded to it.
+template <int N> Mask<N> wholeQuotient(Lanes<N> *v, Lanes<N> &whole) {
+  constexpr long long limit = 1LL << 50;
+  const Mask<N> x = bitsOf<N>(v[0]), y = bitsOf<N>(v[1]);
+  const Mask<N> ok = (((x + limit) | (y + limit)) & ~(2 * limit - 1)) == 0;
+  v[0] = ofInteger<N>(x);
+  v[1] = ofInteger<N>(y);
+  const Lanes<N> ratio = v[0] / v[1], nearest = (ratio + 0x1.8p52) - 0x1.8p52;
+  whole = nearest > ratio ? nearest - 1 : nearest;
+  return ok & (y != 0);
+}
+template <int N> Mask<N> IntegerFloorDiv(Lanes<N> *v) {
+  Lanes<N> whole;
+  const Mask<N> ok = wholeQuotient<N>(v, whole);
+  v[0] = fromBits<N>(toInteger<N>(whole));
+  return ok;
+}
+template <int N> Mask<N> IntegerMod(Lanes<N> *v) {
+  Lanes<N> whole;
+  const Mask<N> ok = wholeQuotient<N>(v, whole);
+  v[0] = fromBits<N>(toInteger<N>(fma<N>(-whole, v[1], v[0])));
+  return ok;
+}
 template <int N> Mask<N> RealAtan2(Lanes<N> *v) {
   Mask<N> ok = isModeratePair<N>(v);
   v[0] = atan2<N>(v[0], v[1]);

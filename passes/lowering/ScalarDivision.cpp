@@ -186,6 +186,11 @@ Value *ScalarEmitter::anyIntegerDivision(bool isModulo, Value *x, Value *y, DTyp
     Value *quotient = quotientInLanes(b, x, y, dtype);
     return isModulo ? b.CreateSub(x, b.CreateMul(quotient, y)) : quotient;
   }
+  if (inLanes && dtype == DType::I64) {
+    const int row = rt::findElementFunction(isModulo ? "integer_mod" : "integer_floordiv", DType::F64);
+    auto bits = [&](Value *v) { return b.CreateBitCast(v, b.getDoubleTy()); };
+    return b.CreateBitCast(byTable(row, {bits(x), bits(y)}, DType::F64).re, type);
+  }
   Value *isMinusOne = b.CreateICmpEQ(y, minusOne), *divisor = b.CreateSelect(isMinusOne, one, y);
   if (inLanes && dtype == DType::I32) {
     Value *quotient = quotientInLanes(b, x, divisor, dtype);
