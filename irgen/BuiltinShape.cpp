@@ -167,9 +167,20 @@ RValue repeatBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = tensorArgument(g, args, "x");
   Value n = checkedSizes(g, {indexValue(g, *args["n"], "repeat")}, r)[0];
   int64_t axis = axisOrFlat(g, args, x, r);
-  SmallVector<Value> sizes = sizesOf(g, x.value, r), one(sizes), wide(sizes);
-  one.insert(one.begin() + axis + 1, g.integer(1, r));
-  wide.insert(wide.begin() + axis + 1, n);
+  // Axes before and behind are one each: what is repeated lies together.
+  SmallVector<Value> sizes = sizesOf(g, x.value, r), one;
+  auto joined = [&](ArrayRef<Value> some) {
+    Value product = some[0];
+    for (Value size : some.drop_front())
+      product = arith<MulOp>(g, product, size, r);
+    return product;
+  };
+  one.push_back(joined(ArrayRef(sizes).take_front(axis + 1)));
+  one.push_back(g.integer(1, r));
+  if (axis + 1 < static_cast<int64_t>(sizes.size()))
+    one.push_back(joined(ArrayRef(sizes).drop_front(axis + 1)));
+  SmallVector<Value> wide(one);
+  wide[1] = n;
   sizes[axis] = arith<MulOp>(g, sizes[axis], n, r);
   return reshape(g, broadcastTo(g, reshape(g, x.value, one, r), wide, r), sizes, r);
 }

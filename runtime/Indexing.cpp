@@ -192,7 +192,35 @@ struct TakeJob {
   const int64_t *rows; ///< null: found block by block
   std::atomic<bool> outside = false;
 
+  /// Elements of whole rows, some rows for each time that a position is read.
+  template <typename E> void columns(int64_t begin, int64_t end) {
+    constexpr int64_t together = 4;
+    const int64_t count = plan.count, indexed = plan.indexed;
+    const E *from = x.as<E>() + begin * indexed;
+    E *to = out.as<E>() + begin * count;
+    auto some = [&](auto number) {
+      for (int64_t j = 0; j < count; ++j)
+        for (int64_t row = 0; row < number(); ++row)
+          to[row * count + j] = from[row * indexed + rows[j]];
+      from += number() * indexed;
+      to += number() * count;
+    };
+    int64_t row = begin;
+    for (; row + together <= end; row += together)
+      some(std::integral_constant<int64_t, together>());
+    for (; row < end; ++row)
+      some(std::integral_constant<int64_t, 1>());
+  }
   template <typename E> void run(int64_t begin, int64_t end) {
+    constexpr int64_t few = 256; // else rows are long enough to be copied one by one
+    const int64_t first = (begin + plan.count - 1) / plan.count, last = end / plan.count;
+    if (!rows || plan.inner != 1 || plan.count > few || first >= last)
+      return runs<E>(begin, end);
+    runs<E>(begin, first * plan.count);
+    columns<E>(first, last);
+    runs<E>(last * plan.count, end);
+  }
+  template <typename E> void runs(int64_t begin, int64_t end) {
     int64_t found[blockSize], count = plan.count, inner = plan.inner;
     for (int64_t i = begin, next; i < end; i = next) { // positions of one outer element
       int64_t first = i % count;

@@ -51,26 +51,37 @@ template <typename T> void byElements(T *to, const T *from, const Transposition 
     }
 }
 
-template <typename T> void transpose(const Transposition &t) {
-  constexpr int N = sizeof(T) == 1 ? 16 : registerBytes / sizeof(T);
+template <typename T, int N> void block(T *to, const T *from, const Transposition &t) {
+  Row<T, N> rows[N];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < N; ++i) {
+    std::memcpy(&rows[i], from + i * t.fromPitch, sizeof rows[i]);
+    prefetchBelow(from + i * t.fromPitch, t);
+  }
+  transposeRows<1, T, N>(rows);
+#pragma clang loop unroll(full)
+  for (int i = 0; i < N; ++i)
+    std::memcpy(to + i * t.toPitch, &rows[i], sizeof rows[i]);
+}
+
+/// By the largest blocks that fit; the last ones of a row or column begin before the others' end.
+template <typename T, int N> void transpose(const Transposition &t) {
   auto *to = static_cast<T *>(t.to);
   const auto *from = static_cast<const T *>(t.from);
-  const int64_t rows = t.rows - t.rows % N, columns = t.columns - t.columns % N;
-  for (int64_t r = 0; r < rows; r += N)
-    for (int64_t c = 0; c < columns; c += N) {
-      Row<T, N> block[N];
-#pragma clang loop unroll(full)
-      for (int i = 0; i < N; ++i) {
-        std::memcpy(&block[i], from + (r + i) * t.fromPitch + c, sizeof block[i]);
-        prefetchBelow(from + (r + i) * t.fromPitch + c, t);
-      }
-      transposeRows<1, T, N>(block);
-#pragma clang loop unroll(full)
-      for (int i = 0; i < N; ++i)
-        std::memcpy(to + (c + i) * t.toPitch + r, &block[i], sizeof block[i]);
+  if (std::min(t.rows, t.columns) < N) {
+    if constexpr (N > 4)
+      return transpose<T, N / 2>(t);
+    else
+      return byElements(to, from, t, t.rows, t.columns);
+  }
+  for (int64_t c = 0; c < t.columns; c += N) // what is written next lies behind it
+    for (int64_t r = 0; r < t.rows; r += N) {
+      const int64_t row = std::min(r, t.rows - N), column = std::min(c, t.columns - N);
+      block<T, N>(to + column * t.toPitch + row, from + row * t.fromPitch + column, t);
     }
-  byElements(to + rows, from + rows * t.fromPitch, t, t.rows - rows, columns);
-  byElements(to + columns * t.toPitch, from + columns, t, t.rows, t.columns - columns);
+}
+template <typename T> void transpose(const Transposition &t) {
+  transpose<T, sizeof(T) == 1 ? 16 : registerLanes<T>>(t);
 }
 
 using Sixteen = uint64_t __attribute__((ext_vector_type(2), aligned(8)));

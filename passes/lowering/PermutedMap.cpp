@@ -57,8 +57,12 @@ bool KernelEmitter::findPermuted(Permuted &p) {
   p.across = p.op.getPermutation()[p.rank - 1];
   p.row = llvm::find(p.op.getPermutation(), p.rank - 1) - p.op.getPermutation().begin();
   p.isCopy = isa<mlir::BlockArgument>(p.op.getX());
-  auto isShort = [&](int64_t axis) { return rootType.getDim(axis).isNumber() && rootType.getDim(axis).value() < 8; };
-  return p.row != p.rank - 1 && !isShort(p.row) && !isShort(p.rank - 1) && !readsAcross(p.op.getX(), p.rank);
+  auto isBelow = [&](int64_t axis, int64_t size) {
+    return rootType.getDim(axis).isNumber() && rootType.getDim(axis).value() < size;
+  };
+  const int64_t shortest = p.isCopy ? 8 : 32; // loops of few turns are no vectors
+  return p.row != p.rank - 1 && !isBelow(p.row, shortest) && !isBelow(p.rank - 1, 8) &&
+         !readsAcross(p.op.getX(), p.rank);
 }
 
 bool KernelEmitter::emitPermutedMap() {
