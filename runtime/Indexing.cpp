@@ -306,7 +306,8 @@ public:
     lines = line ? index.count() / line : 0;
     step = strides[axis];
     strides[axis] = 0;
-    const int64_t row = size * sizeOf(x.dtype); // bytes of a column's elements, each in a cache line of its own
+    const int64_t all = size * sizeOf(x.dtype); // bytes of a column's elements, each in a cache line of its own
+    const int64_t row = step > 1 && all * line > nearCache ? reach() * sizeOf(x.dtype) : all;
     if (step > 1 && row * line > nearCache)
       width = std::clamp<int64_t>(nearCache / std::max<int64_t>(row, 1), 16, blockSize);
   }
@@ -371,6 +372,19 @@ public:
   }
 
 private:
+  /// How many elements of a column positions most probably are among: some of them are looked at.
+  int64_t reach() const {
+    constexpr int64_t samples = 256;
+    return withPositions(index, [&](auto *positions) {
+      int64_t least = size - 1, greatest = 0;
+      for (int64_t i = 0, n = index.count(), next = n / samples + 1; i < n; i += next) {
+        const int64_t at = positions[i] < 0 ? positions[i] + size : positions[i];
+        least = std::min(least, at);
+        greatest = std::max(greatest, at);
+      }
+      return std::clamp<int64_t>(greatest - least + 1, 1, size);
+    });
+  }
   /// Where the line begins.
   int64_t lineOffset(int64_t number) const {
     return index.rank == 2 ? number * strides[0] : offsetOf(number, index.shape().first(index.rank - 1), strides);

@@ -293,6 +293,7 @@ private:
   void finishRowFold(mlir::Operation *op, llvm::Value *length);
   Element laneElements(mlir::Value value, const LaneIndices &at, llvm::Value *mask);
   Element computeLanes(mlir::Operation *def, const LaneIndices &at, llvm::Value *mask);
+  void prefetchRow(llvm::Value *first, int64_t bytes);
   Element loadLanes(mlir::Value input, const LaneIndices &at, llvm::Value *mask);
   LaneIndices throughReshape(ReshapeOp op, const LaneIndices &at);
   LaneIndices throughSlice(SliceOp op, const LaneIndices &at);
