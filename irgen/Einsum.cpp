@@ -3,6 +3,10 @@
 /// Einstein summation: subscripts become diagonals, sums, matrix products and permutations.
 #include "irgen/Builtins.h"
 #include "irgen/Decisions.h"
+#include "irgen/Expressions.h"
+#include "irgen/Statements.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
 
@@ -30,15 +34,82 @@ public:
     }
     for (size_t i = 0; i < all.size(); ++i)
       sumOut(all[i], [&](int label) { return llvm::is_contained(output, label) || usedAfter(all, i, label); });
+    if (all.size() == 3)
+      return ofThree(all);
     Labelled result = all[0];
     for (size_t i = 1; i < all.size(); ++i)
       result = contract(result, all[i],
                         [&](int label) { return llvm::is_contained(output, label) || usedFrom(all, i + 1, label); });
+    return arranged(result);
+  }
+
+private:
+  Value arranged(Labelled &result) {
     sumOut(result, [&](int label) { return llvm::is_contained(output, label); });
     return arrange(result, output);
   }
 
-private:
+  /// (a, b), c, or a, (b, c) where that takes fewer products.
+  Value ofThree(ArrayRef<Labelled> all) {
+    const Labelled &a = all[0], &b = all[1], &c = all[2];
+    auto isNeededBy = [&](const Labelled &other) {
+      return [&](int label) { return llvm::is_contained(output, label) || llvm::is_contained(other.labels, label); };
+    };
+    auto isOutput = [&](int label) { return llvm::is_contained(output, label); };
+    auto fromLeft = [&] {
+      Labelled result = contract(contract(a, b, isNeededBy(c)), c, isOutput);
+      return arranged(result);
+    };
+    auto fromRight = [&] {
+      Labelled result = contract(a, contract(b, c, isNeededBy(a)), isOutput);
+      return arranged(result);
+    };
+    const bool hasEllipsis = llvm::any_of(
+        all, [](const Labelled &x) { return llvm::any_of(x.labels, [](int label) { return label < 0; }); });
+    if (hasEllipsis) // whose axes are repeated
+      return fromLeft();
+    auto cost = [&](const Labelled &x, const Labelled &y, const Labelled &last) { // of the last one with what remains
+      SmallVector<int> both = unionOf(x.labels, y.labels), kept;
+      llvm::copy_if(both, std::back_inserter(kept), isNeededBy(last));
+      return arith<AddOp>(g, productOf(sizesIn(all, both)), productOf(sizesIn(all, unionOf(kept, last.labels))), r);
+    };
+    return either(g.create<LtOp>(r, {cost(b, c, a), cost(a, b, c)}), fromRight, fromLeft);
+  }
+
+  static SmallVector<int> unionOf(ArrayRef<int> a, ArrayRef<int> b) {
+    SmallVector<int> all(a);
+    llvm::copy_if(b, std::back_inserter(all), [&](int label) { return !llvm::is_contained(a, label); });
+    return all;
+  }
+  SmallVector<Value> sizesIn(ArrayRef<Labelled> all, ArrayRef<int> labels) {
+    return llvm::map_to_vector(labels, [&](int label) {
+      const Labelled &x = *llvm::find_if(all, [&](const Labelled &l) { return llvm::is_contained(l.labels, label); });
+      return sizeOf(g, x.value, axisOf(x, label), r);
+    });
+  }
+
+  /// A value that a condition on sizes chooses, of the type of the second one.
+  Value either(Value condition, llvm::function_ref<Value()> then, llvm::function_ref<Value()> otherwise) {
+    if (auto known = constantOf(condition))
+      return *known ? then() : otherwise();
+    Block *first = newBlock(g), *second = newBlock(g), *join = newBlock(g);
+    cf::CondBranchOp::create(g.b, g.loc(r), g.create<TruthOp>(r, {condition}), first, ValueRange(), second,
+                             ValueRange());
+    ++g.fn().conditions;
+    moveTo(g, second);
+    Value value = otherwise();
+    join->addArgument(value.getType(), g.loc(r));
+    cf::BranchOp::create(g.b, g.loc(r), join, value);
+    moveTo(g, first);
+    Value other = then();
+    for (auto [axis, dim] : llvm::enumerate(tensorTypeOf(value).getDims()))
+      other = withSize(g, other, axis, dim, r);
+    cf::BranchOp::create(g.b, g.loc(r), join, other);
+    --g.fn().conditions;
+    moveTo(g, join);
+    return join->getArgument(0);
+  }
+
   [[noreturn]] void fail(std::string why) { g.fail(DiagId::EinsumSpec, r, {spec, std::move(why)}); }
 
   SmallVector<int> parseTerm(StringRef term, int64_t ellipsisAxes, bool &hasEllipsis) {
