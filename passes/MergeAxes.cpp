@@ -54,16 +54,25 @@ public:
   }
 
 private:
-  /// A reduction that drops axes ends its group, and so do axes in another order.
+  /// A reduction that drops axes ends its group, and so do axes in another order, alone or before that.
   bool isOfElements() const {
     return llvm::all_of(body, [&](Operation &op) {
       if (isa<YieldOp>(op) || op.hasTrait<toy::OpTrait::Elementwise>())
         return true;
       if (isa<PermuteOp>(op))
-        return op.hasOneUse() && isa<YieldOp>(*op.user_begin());
+        return op.hasOneUse() && (isa<YieldOp>(*op.user_begin()) || isLastReduction(**op.user_begin()));
       return op.hasTrait<toy::OpTrait::Reduction>() && (keepsAxes(op) || isa<YieldOp>(*op.user_begin())) &&
              op.getResult(0).hasOneUse();
     });
+  }
+  static bool isLastReduction(Operation &op) {
+    return op.hasTrait<toy::OpTrait::Reduction>() && !keepsAxes(op) && op.hasOneUse() && isa<YieldOp>(*op.user_begin());
+  }
+  /// As axes of the other values.
+  static SmallVector<int64_t> reducedAxes(Operation &op) {
+    auto permute = op.getOperand(0).getDefiningOp<PermuteOp>();
+    return llvm::map_to_vector(axesOf(op),
+                               [&](int64_t axis) { return permute ? permute.getPermutation()[axis] : axis; });
   }
   static bool keepsAxes(Operation &op) { return op.getAttrOfType<BoolAttr>("keepdims").getValue(); }
   static ArrayRef<int64_t> axesOf(Operation &op) { return op.getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef(); }
@@ -117,7 +126,8 @@ private:
         return true;
       if (tensorTypeOf(op.getOperand(0)).getRank() != rank)
         return false;
-      return llvm::is_contained(axesOf(op), axis) == llvm::is_contained(axesOf(op), axis + 1);
+      const SmallVector<int64_t> reduced = reducedAxes(op);
+      return llvm::is_contained(reduced, axis) == llvm::is_contained(reduced, axis + 1);
     });
   }
 
@@ -139,6 +149,10 @@ private:
   void retype() {
     for (BlockArgument argument : body.getArguments())
       argument.setType(mergedType(tensorTypeOf(argument)));
+    DenseMap<Operation *, SmallVector<int64_t>> reduced;
+    for (Operation &op : body.without_terminator())
+      if (op.hasTrait<toy::OpTrait::Reduction>())
+        reduced[&op] = mergedAxes(reducedAxes(op));
     for (Operation &op : body.without_terminator()) {
       if (auto permute = dyn_cast<PermuteOp>(op)) {
         retype(permute);
@@ -146,10 +160,10 @@ private:
       }
       const bool isReduction = op.hasTrait<toy::OpTrait::Reduction>();
       if (isReduction) {
-        SmallVector<int64_t> axes;
-        for (int64_t axis : axesOf(op))
-          if (axes.empty() || axes.back() != mergedOf[axis])
-            axes.push_back(mergedOf[axis]);
+        SmallVector<int64_t> &axes = reduced[&op];
+        if (auto permute = op.getOperand(0).getDefiningOp<PermuteOp>())
+          for (int64_t &axis : axes)
+            axis = llvm::find(permute.getPermutation(), axis) - permute.getPermutation().begin();
         op.setAttr("axes", DenseI64ArrayAttr::get(op.getContext(), axes));
         if (!keepsAxes(op)) {
           SmallVector<Dim> kept;
@@ -165,12 +179,16 @@ private:
     }
   }
 
+  SmallVector<int64_t> mergedAxes(ArrayRef<int64_t> axes) const {
+    SmallVector<int64_t> merged;
+    for (int64_t axis : axes)
+      if (merged.empty() || merged.back() != mergedOf[axis])
+        merged.push_back(mergedOf[axis]);
+    return merged;
+  }
   /// Of an operand that has its merged type.
   void retype(PermuteOp permute) {
-    SmallVector<int64_t> axes;
-    for (int64_t axis : permute.getPermutation())
-      if (axes.empty() || axes.back() != mergedOf[axis])
-        axes.push_back(mergedOf[axis]);
+    const SmallVector<int64_t> axes = mergedAxes(permute.getPermutation());
     const SmallVector<Dim> dims =
         llvm::map_to_vector(axes, [type = tensorTypeOf(permute.getX())](int64_t axis) { return type.getDim(axis); });
     permute.setPermutation(axes);

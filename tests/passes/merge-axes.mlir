@@ -50,6 +50,18 @@ func.func @permuted(%x: !toy.tensor<f64[60, 80, 100]>) -> (!toy.tensor<f64[80, 1
   return %p, %q : !toy.tensor<f64[80, 100, 60]>, !toy.tensor<f64[100, 80, 60]>
 }
 
+// And where they are folded behind that.
+// CHECK-LABEL: @permuted_sum
+// CHECK: toy.reshape %arg0, {{.*}} -> !toy.tensor<f64[259, 1001]>
+// CHECK: toy.permute {{.*}} {permutation = array<i64: 1, 0>} : {{.*}} -> !toy.tensor<f64[1001, 259]>
+// CHECK: toy.sum {{.*}} {axes = array<i64: 0>, keepdims = false} : {{.*}} -> !toy.tensor<f64[259]>
+// CHECK: toy.reshape {{.*}} -> !toy.tensor<f64[37, 7]>
+func.func @permuted_sum(%x: !toy.tensor<f64[37, 7, 1001]>) -> !toy.tensor<f64[37, 7]> {
+  %p = toy.permute %x {permutation = array<i64: 2, 0, 1>} : (!toy.tensor<f64[37, 7, 1001]>) -> !toy.tensor<f64[1001, 37, 7]>
+  %s = toy.sum %p {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[1001, 37, 7]>) -> !toy.tensor<f64[37, 7]>
+  return %s : !toy.tensor<f64[37, 7]>
+}
+
 // One value has only one of the axes; one axis is reduced and the other is not; the elements are few; an index map is
 // among the operations; the sizes are not known.
 // CHECK-LABEL: @row
