@@ -37,8 +37,7 @@ void applyElements(int function, int64_t n, double *values);
 int laneWidth();
 void *laneFunction(int function);
 /// The same of two registers of each argument, first those of the first one, that gives two: where code of LLVM has a
-/// result of two parts. Of c64 in memory: the parts of as many elements as a register has floats, each in a register of
-/// them; results in their place.
+/// result of two parts. Of c64 a function of one register for each part, of as many elements as it has floats.
 void *pairFunction(int function);
 
 } // namespace toy::rt

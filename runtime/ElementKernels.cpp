@@ -8,7 +8,7 @@
 #include "runtime/SingleKernels.h"
 
 #ifndef TOY_DEVICE_MATH
-#include "runtime/ElementFunctions.h"
+#include "runtime/ElementRegisters.h"
 #endif
 
 namespace toy::rt::TOY_ISA {
@@ -259,11 +259,6 @@ template <int N> Mask<N> RealHypot(Lanes<N> *v) {
   return ok;
 }
 
-/// What a kernel computes with: doubles or floats.
-template <int N, typename M> Lanes<N> argumentOf(M (*)(Lanes<N> *));
-template <int N, typename M> Floats<N> argumentOf(M (*)(Floats<N> *));
-template <auto kernel> using Argument = decltype(argumentOf(kernel));
-
 #ifndef TOY_DEVICE_MATH // see runtime/cuda/DeviceMath.cpp
 /// n elements in place, N at a time; the lanes beyond n compute the values of 1.
 template <int N, auto kernel, int inputs, int outputs, typename T>
@@ -307,14 +302,6 @@ void run(int64_t n, T *values, CarefulFunction careful) {
   }
 }
 
-#if defined(__AVX512F__)
-constexpr int native = 8;
-#elif defined(__AVX2__)
-constexpr int native = 4;
-#else
-constexpr int native = 2;
-#endif
-
 template <auto narrow, auto wide, int inputs, int outputs>
 void apply(int64_t n, double *values, CarefulFunction careful) {
   if (n <= 2)
@@ -323,128 +310,6 @@ void apply(int64_t n, double *values, CarefulFunction careful) {
     run < native<4 ? 4 : native, wide, inputs, outputs>(n, values, careful);
 }
 
-/// What no lane's kernel takes goes one by one.
-template <int inputs, typename V, typename M>
-__attribute__((noinline, cold)) V applyCarefully(int row, V result, M ordinary, const V *arguments) {
-  for (unsigned lane = 0; lane < sizeof(V) / sizeof(result[0]); ++lane)
-    if (!ordinary[lane]) {
-      double one[inputs];
-      for (int i = 0; i < inputs; ++i)
-        one[i] = arguments[i][lane];
-      elementFunctions()[row].careful(one);
-      result[lane] = static_cast<decltype(result[0] + 0)>(one[0]);
-    }
-  return result;
-}
-template <auto kernel, int row, typename V = Argument<kernel>> V unary(V x) {
-  V v[] = {x};
-  auto ordinary = kernel(v);
-  return __builtin_expect(areAll(ordinary), 1) ? v[0] : applyCarefully<1>(row, v[0], ordinary, &x);
-}
-template <auto kernel, int row, typename V = Argument<kernel>> V binary(V x, V y) {
-  V v[] = {x, y}, arguments[] = {x, y};
-  auto ordinary = kernel(v);
-  return __builtin_expect(areAll(ordinary), 1) ? v[0] : applyCarefully<2>(row, v[0], ordinary, arguments);
-}
-/// The same of floats that are computed in double: two registers of doubles, so that one is computed while the other
-/// waits.
-struct Halves {
-  Lanes<native> low, high;
-  explicit Halves(Floats<2 * native> x)
-      : low(__builtin_convertvector(x.lo, Lanes<native>)), high(__builtin_convertvector(x.hi, Lanes<native>)) {}
-  Halves(Lanes<native> low, Lanes<native> high) : low(low), high(high) {}
-  Floats<2 * native> rounded() const {
-    Floats<2 * native> x;
-    x.lo = __builtin_convertvector(low, Floats<native>);
-    x.hi = __builtin_convertvector(high, Floats<native>);
-    return x;
-  }
-};
-template <auto kernel, int row> Floats<2 * native> unarySingle(Floats<2 * native> x) {
-  Halves v(x);
-  Lanes<native> low[] = {v.low}, high[] = {v.high};
-  Mask<native> first = kernel(low), second = kernel(high);
-  if (__builtin_expect(!areAll(first & second), 0))
-    return Halves(applyCarefully<1>(row, low[0], first, &v.low), applyCarefully<1>(row, high[0], second, &v.high))
-        .rounded();
-  return Halves(low[0], high[0]).rounded();
-}
-template <auto kernel, int row> Floats<2 * native> binarySingle(Floats<2 * native> x, Floats<2 * native> y) {
-  Halves v(x), w(y);
-  Lanes<native> low[] = {v.low, w.low}, high[] = {v.high, w.high}, lows[] = {v.low, w.low}, highs[] = {v.high, w.high};
-  Mask<native> first = kernel(low), second = kernel(high);
-  if (__builtin_expect(!areAll(first & second), 0))
-    return Halves(applyCarefully<2>(row, low[0], first, lows), applyCarefully<2>(row, high[0], second, highs))
-        .rounded();
-  return Halves(low[0], high[0]).rounded();
-}
-template <auto kernel, int row, bool isSingle, int inputs, int outputs> constexpr auto direct() {
-  if constexpr (outputs != 1 || inputs > 2)
-    return static_cast<void (*)()>(nullptr);
-  else if constexpr (isSingle && inputs == 1)
-    return unarySingle<kernel, row>;
-  else if constexpr (isSingle)
-    return binarySingle<kernel, row>;
-  else if constexpr (inputs == 1)
-    return unary<kernel, row>;
-  else
-    return binary<kernel, row>;
-}
-enum Row {
-#define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS) row_##NAME##_##DTYPE,
-#include "runtime/ElementFunctions.def"
-};
-/// Half of what a kernel computes with: a register.
-template <typename V> using Half = decltype(V().lo + V().lo);
-/// Gives both registers back: a function of C++ has one result in a register, and what it jumps to has its arguments
-/// where a caller of other making finds two.
-Floats<2 * native> bothRegisters(Floats<2 * native>, Floats<2 * native>) __asm__("toy_rt_both_registers");
-Lanes<native> bothRegisters(Lanes<native>, Lanes<native>) __asm__("toy_rt_both_registers");
-template <typename V> Half<V> bothRegisters(Half<V>, Half<V>, Half<V>, Half<V>) __asm__("toy_rt_both_registers");
-template <auto kernel, int row, int inputs, typename V = Argument<kernel>> V atOnce(const V (&arguments)[inputs]) {
-  V v[inputs];
-  for (int i = 0; i < inputs; ++i)
-    v[i] = arguments[i];
-  auto ordinary = kernel(v);
-  return __builtin_expect(areAll(ordinary), 1) ? v[0] : applyCarefully<inputs>(row, v[0], ordinary, arguments);
-}
-template <typename V> V joined(Half<V> low, Half<V> high) {
-  V both;
-  both.lo = low;
-  both.hi = high;
-  return both;
-}
-/// Two registers of arguments, and of results.
-template <auto kernel, int row, typename V = Argument<kernel>> Half<V> unaryPair(Half<V> low, Half<V> high) {
-  const V v = atOnce<kernel, row, 1>({joined<V>(low, high)});
-  [[clang::musttail]] return bothRegisters(Half<V>(v.lo), Half<V>(v.hi));
-}
-/// Of first arguments, then of second ones.
-template <auto kernel, int row, typename V = Argument<kernel>>
-Half<V> binaryPair(Half<V> low, Half<V> high, Half<V> secondLow, Half<V> secondHigh) {
-  const V v = atOnce<kernel, row, 2>({joined<V>(low, high), joined<V>(secondLow, secondHigh)});
-  [[clang::musttail]] return bothRegisters<V>(v.lo, v.hi, secondLow, secondHigh);
-}
-/// Of c64, as many elements as a register has floats.
-template <auto kernel, int row, int inputs, int outputs> void pairOfComplex(void *values) {
-  run<native, kernel, inputs, outputs>(2 * native, static_cast<float *>(values), elementFunctions()[row].careful);
-}
-/// Whether both are computed in less time so than one after the other (1.1 to 1.4 times as fast, mostly): of atan2,
-/// what is compared and chosen needs more registers than there are.
-constexpr bool gainsByPairs(int row) { return row != row_atan2_F64; }
-/// Of functions that are computed as they are given, and of c64.
-template <auto narrow, auto wide, int row, int inputs, int outputs, DType dtype> constexpr auto paired() {
-  constexpr bool isOfReals =
-      (dtype == DType::F64 || __is_same(Argument<wide>, Floats<4 * native>)) && outputs == 1 && gainsByPairs(row);
-  if constexpr (dtype == DType::C64)
-    return pairOfComplex<narrow, row, inputs, outputs>;
-  else if constexpr (isOfReals && inputs == 1)
-    return unaryPair<wide, row>;
-  else if constexpr (isOfReals)
-    return binaryPair<wide, row>;
-  else
-    return static_cast<void (*)()>(nullptr);
-}
 #endif
 
 } // namespace

@@ -11,6 +11,11 @@ namespace toy::rt::TOY_ISA {
 namespace {
 
 template <int N> using Floats = float __attribute__((ext_vector_type(N)));
+
+/// What a kernel computes with: doubles or floats.
+template <int N, typename M> Lanes<N> argumentOf(M (*)(Lanes<N> *));
+template <int N, typename M> Floats<N> argumentOf(M (*)(Floats<N> *));
+template <auto kernel> using Argument = decltype(argumentOf(kernel));
 template <int N> using FloatMask = decltype(Floats<N>() < Floats<N>()); // of 32-bit integers
 
 template <int N> Floats<N> fma(Floats<N> x, Floats<N> y, Floats<N> z) { return __builtin_elementwise_fma(x, y, z); }

@@ -150,7 +150,7 @@ def functions_in_lanes(toy):
         text = f"def f(z: {dtype}[N]) {{ return {f}(z); }} f(zeros(3, dtype={dtype}));"
         done = run([toy, "-O2", "--emit=llvm", "-e", text])
         if done.returncode or not re.search(
-            rf"call [^\n]*<\d+ x (double|float)>[^\n]* @toy(\.{f}\.{dtype}\.|_rt_lanes_)\d", done.stdout
+            rf"call [^\n]*<\d+ x (double|float)>[^\n]* @toy(\.{f}\.{dtype}\.|_rt_(?:lanes|pairs)_)\d", done.stdout
         ):
             return f"{f} of {dtype} is not called in lanes\n{done.stdout}{done.stderr}"
     return None

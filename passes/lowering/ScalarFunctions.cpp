@@ -25,6 +25,10 @@ static int directWidth(int row) {
 }
 /// Whether vectors of `width` elements are registers of that function.
 static bool isDirect(int row, int width) { return width == directWidth(row); }
+/// Whether they are those of its parts, of c64.
+static bool isOfParts(int row, int width) {
+  return rt::elementFunctions()[row].dtype == DType::C64 && rt::pairFunction(row) && width == 2 * rt::laneWidth();
+}
 
 /// Whether its arguments and results are floats.
 static bool takesFloats(int row) {
@@ -69,11 +73,12 @@ static Function *elementWrapper(Module &module, int row, int width, const Twine 
   Type *result = function.outputs == 1 ? given : StructType::get(given, given);
   auto *type = FunctionType::get(result, SmallVector<Type *>(function.inputs, given), false);
   auto *wrapper = Function::Create(
-      type, isDirect(row, width) ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage, name, module);
+      type, isDirect(row, width) || isOfParts(row, width) ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage,
+      name, module);
   wrapper->setDoesNotThrow();
   wrapper->setWillReturn();
   wrapper->setMemoryEffects(MemoryEffects::none());
-  if (isDirect(row, width))
+  if (isDirect(row, width) || isOfParts(row, width))
     return wrapper;
   wrapper->addFnAttr(Attribute::NoInline);
   IRBuilder<> b(BasicBlock::Create(context, "", wrapper));
@@ -81,19 +86,15 @@ static Function *elementWrapper(Module &module, int row, int width, const Twine 
     b.CreateRet(byRegisters(b, module, row, width, to_vector_of<Value *>(llvm::make_pointer_range(wrapper->args()))));
     return wrapper;
   }
-  const bool isPair = function.dtype == DType::C64 && takesFloats(row) && width == 2 * rt::laneWidth();
-  Type *stored = isPair ? given : lanes;
-  Value *values = b.CreateAlloca(stored, b.getInt64(function.most()));
-  auto at = [&](unsigned i) { return b.CreateConstInBoundsGEP1_64(stored, values, i); };
+  Value *values = b.CreateAlloca(lanes, b.getInt64(function.most()));
+  auto at = [&](unsigned i) { return b.CreateConstInBoundsGEP1_64(lanes, values, i); };
   for (int i = 0; i < function.inputs; ++i)
-    b.CreateAlignedStore(b.CreateFPCast(wrapper->getArg(i), stored), at(i), Align(8));
+    b.CreateAlignedStore(b.CreateFPCast(wrapper->getArg(i), lanes), at(i), Align(8));
   Type *none = b.getVoidTy(), *pointer = b.getPtrTy();
-  CallInst *call =
-      isPair ? b.CreateCall(module.getOrInsertFunction(lanePairPrefix + std::to_string(row), none, pointer), {values})
-             : b.CreateCall(module.getOrInsertFunction("toy_rt_elements", none, i64, i64, pointer),
-                            {b.getInt64(row), b.getInt64(width), values});
+  CallInst *call = b.CreateCall(module.getOrInsertFunction("toy_rt_elements", none, i64, i64, pointer),
+                                {b.getInt64(row), b.getInt64(width), values});
   call->setDoesNotThrow();
-  auto output = [&](unsigned i) { return b.CreateFPCast(b.CreateAlignedLoad(stored, at(i), Align(8)), given); };
+  auto output = [&](unsigned i) { return b.CreateFPCast(b.CreateAlignedLoad(lanes, at(i), Align(8)), given); };
   b.CreateRet(function.outputs == 1
                   ? output(0)
                   : b.CreateInsertValue(b.CreateInsertValue(PoisonValue::get(result), output(0), 0), output(1), 1));
@@ -134,8 +135,8 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
     if (width == 16 && !takesFloats(row))
       break;
     std::string variant = name + "." + std::to_string(width);
-    if (isDirect(row, width))
-      variant = laneFunctionPrefix + std::to_string(row);
+    if (isDirect(row, width) || isOfParts(row, width))
+      variant = (isOfParts(row, width) ? lanePairPrefix : laneFunctionPrefix) + std::to_string(row);
     if (!scalar)
       elementWrapper(module, row, width, variant)->addFnAttr(vectorVariant);
     variants += (width == 2 ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width) + std::string(function.inputs, 'v') +

@@ -179,38 +179,6 @@ TEST(ElementFunctions, InstructionSetsAgree) {
   }
 }
 
-/// Two registers of c64 give what their elements give alone, ordinary or not. Those of real numbers have no form that
-/// C++ calls: tests/e2e/pairs-of-registers.toy.
-void comparePairs(int row, const ElementFunction &function) {
-  using T = float;
-  const T special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, T(1e-40), T(3e38), T(0.5)};
-  const size_t n = 2 * laneWidth();
-  std::mt19937_64 random(3);
-  std::normal_distribution<T> ordinary;
-  for (int round = 0; round < 200; ++round) {
-    alignas(64) T values[4 * 32];
-    for (size_t i = 0; i < n * function.inputs; ++i)
-      values[i] = round % 2 && random() % 8 == 0 ? special[random() % std::size(special)] : 2 * ordinary(random);
-    std::vector<double> want(values, values + n * function.inputs);
-    want.resize(n * function.most());
-    applyElements(row, static_cast<int64_t>(n), want.data());
-    reinterpret_cast<void (*)(void *)>(pairFunction(row))(values);
-    for (size_t i = 0; i < n * function.outputs; ++i)
-      if (auto expected = static_cast<T>(want[i]); !(std::isnan(expected) && std::isnan(values[i])))
-        ASSERT_TRUE(std::memcmp(&expected, &values[i], sizeof(T)) == 0)
-            << function.name << ": " << values[i] << ", expected " << expected;
-  }
-}
-TEST(ElementFunctions, PairsOfRegisters) {
-  int compared = 0;
-  for (int row = 0; row < static_cast<int>(elementFunctions().size()); ++row)
-    if (const ElementFunction &function = elementFunctions()[row]; function.dtype == DType::C64 && pairFunction(row)) {
-      comparePairs(row, function);
-      ++compared;
-    }
-  EXPECT_GT(compared, 20);
-}
-
 /// Of every 4099th f32, and of all where TOY_EVERY_F32 is set: within 1 ulp of the function, or 0.51 if it is
 /// computed in double.
 TEST(ElementFunctions, SinglePrecision) {
