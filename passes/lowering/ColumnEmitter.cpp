@@ -95,7 +95,17 @@ bool KernelEmitter::findTransposedRows(mlir::Operation *op) {
   transposed = transposedOperands(op->getOperand(0), type.getRank(), othersGoAlong);
   erase_if(transposed, [&](const Transposed &t) { return t.axes.back() != axes.reduced[0]; });
   transposed.truncate(std::min<size_t>(transposed.size(), 4));
+  for (Transposed &t : transposed)
+    t.pitch = tilePitch(tileEdge(rootType.getDtype()));
   return !transposed.empty();
+}
+
+/// A row for the run at hand, which is the result's where there is one run, and one for the block.
+KernelEmitter::PartialRows KernelEmitter::allocatePartialRows(Value *count, Value *columns) {
+  Value *isOne = caller.CreateICmpSLE(count, caller.getInt64(reductionRun)), *zero = caller.getInt64(0);
+  auto [tensor, sums] =
+      allocatePartials(caller.CreateSelect(isOne, zero, caller.CreateMul(columns, caller.getInt64(2))));
+  return {tensor, sums, caller.CreateSelect(isOne, callerOut, sums), caller.CreateSelect(isOne, columns, zero)};
 }
 
 void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
@@ -107,14 +117,7 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   auto known = knownFoldLength(op);
   const bool isTiled = findTransposedRows(op),
              isPlain = (isInAnyOrder(op, dtype) && !isTiled) || (known && *known <= reductionRun);
-  Value *partials = nullptr, *sums = nullptr, *row = nullptr, *rowStep = nullptr;
-  if (!isPlain) {
-    Value *isOne = caller.CreateICmpSLE(count, caller.getInt64(reductionRun));
-    std::tie(partials, sums) =
-        allocatePartials(caller.CreateSelect(isOne, caller.getInt64(0), caller.CreateMul(columns, caller.getInt64(2))));
-    row = caller.CreateSelect(isOne, callerOut, sums);
-    rowStep = caller.CreateSelect(isOne, columns, caller.getInt64(0));
-  }
+  const PartialRows partial = isPlain ? PartialRows() : allocatePartialRows(count, columns);
   begin();
   Value *out = capture(callerOut), *n = capture(count), *width = capture(columns), *height = capture(rows);
   SmallVector<Value *> sizes = captureAll(ArrayRef(outerSizes).drop_back());
@@ -122,10 +125,8 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
   n = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), n, i64(0));
   const int64_t edge = tileEdge(dtype);
-  for (Transposed &t : transposed) {
+  for (Transposed &t : transposed)
     t.buffer = tileBuffer(tensorTypeOf(t.argument).getDtype(), reductionRun, edge);
-    t.pitch = tilePitch(edge);
-  }
   auto fold = [&](Value *first, Value *last) {
     loop(i64(0), height, [&](Value *index) {
       Indices outer = decode(index, sizes);
@@ -144,9 +145,9 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
       Columns all = {with, out, base, out, base, nullptr, first, last, prepare};
       if (isPlain)
         return foldRows(op, all, i64(0), n);
-      all.row = capture(row);
-      all.rowBase = k.CreateMul(index, capture(rowStep), "", true, true);
-      all.block = k.CreateInBoundsGEP(scalars.memoryType(dtype), capture(sums),
+      all.row = capture(partial.row);
+      all.rowBase = k.CreateMul(index, capture(partial.rowStep), "", true, true);
+      all.block = k.CreateInBoundsGEP(scalars.memoryType(dtype), capture(partial.sums),
                                       k.CreateMul(width, i64(isComplex(dtype) ? 2 : 1), "", true, true));
       foldRunsOfRows(op, all, n);
     });
@@ -164,8 +165,8 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
     finish(columns, work, leastColumns);
   }
   transposed.clear();
-  if (partials)
-    ScalarEmitter(module, caller).call("toy_rt_release", caller.getVoidTy(), {partials});
+  if (partial.tensor)
+    ScalarEmitter(module, caller).call("toy_rt_release", caller.getVoidTy(), {partial.tensor});
 }
 
 } // namespace toy

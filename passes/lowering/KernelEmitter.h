@@ -264,6 +264,11 @@ private:
   void foldRows(mlir::Operation *op, const Columns &columns, llvm::Value *from, llvm::Value *to);
   void foldRunsOfRows(mlir::Operation *op, const Columns &columns, llvm::Value *n);
   bool findTransposedRows(mlir::Operation *op);
+  /// In the caller: a tensor for rows of sums, where these are, where a run's are, and from one to the next.
+  struct PartialRows {
+    llvm::Value *tensor = nullptr, *sums = nullptr, *row = nullptr, *rowStep = nullptr;
+  };
+  PartialRows allocatePartialRows(llvm::Value *count, llvm::Value *columns);
   void emitColumnReduction(mlir::Operation *op);
   // StridedRows.cpp
   bool areRowsStrided(mlir::Operation *op);
