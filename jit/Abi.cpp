@@ -96,7 +96,6 @@ static void toy_rt_read_element(rt::Tensor *t, int64_t at, void *to) {
   rt::readBytes(*t, at * sizeOf(t->dtype), sizeOf(t->dtype), to);
 }
 static void toy_rt_only_on_host(rt::Tensor *t) { rt::onHostOnly(*t); }
-static void toy_rt_release(rt::Tensor *t) { rt::release(t); }
 static void toy_rt_retain(rt::Tensor *t) { rt::retain(t); }
 static void toy_rt_release_str(rt::Str *s) { rt::release(s); }
 static void toy_rt_retain_str(rt::Str *s) { rt::retain(s); }
@@ -427,6 +426,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_site),
       TOY_SYMBOL(toy_rt_loops),
       TOY_SYMBOL(toy_rt_alloc),
+      {"toy_rt_alloc_vector", reinterpret_cast<void *>(&rt::newVector)},
       TOY_SYMBOL(toy_rt_reuse),
       TOY_SYMBOL(toy_rt_launch),
       TOY_SYMBOL(toy_rt_multiplier),
@@ -438,7 +438,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_join),
       TOY_SYMBOL(toy_rt_transpose),
       TOY_SYMBOL(toy_rt_finish_stream),
-      TOY_SYMBOL(toy_rt_release),
+      {"toy_rt_release", reinterpret_cast<void *>(static_cast<void (*)(rt::Tensor *)>(&rt::release))},
       TOY_SYMBOL(toy_rt_retain),
       TOY_SYMBOL(toy_rt_release_str),
       TOY_SYMBOL(toy_rt_retain_str),

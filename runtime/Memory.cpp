@@ -6,6 +6,7 @@
 #include "runtime/Blocks.h"
 #include "runtime/Error.h"
 #include "runtime/Objects.h"
+#include "runtime/WholeTensors.h"
 #include "support/SizeLimit.h"
 
 #include <fmt/format.h>
@@ -21,28 +22,35 @@ namespace {
 
 int64_t defaultLimit() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 10 * 8; }
 
-/// Small tensors that died, with their blocks, linked by `next`.
-struct WholeTensors {
-  Link *first = nullptr;
-  int64_t count = 0;
-};
-
 struct Heap {
-  HeapLock &mutex = liveList().mutex;
-  Blocks blocks;
-  WholeTensors whole[2][11]; ///< by the sizes of their two blocks (takeWhole)
-  /// Tests ask for fresh elements that are seen in results: what nobody wrote, or what lies behind the last element.
-  const bool fillsFresh = std::getenv("TOY_FILL_FRESH") != nullptr;
+  HeapLock &mutex = liveObjectsList.mutex;
+  WholeTensors whole;
   MemoryStats stats;
+  int64_t limit = 0;
   std::atomic<int64_t> copies = 0;
   const DeviceMemory *device = nullptr;
-  int64_t limit = defaultLimit();
+  /// Tests ask for fresh elements that are seen in results: what nobody wrote, or what lies behind the last element.
+  bool fillsFresh = false;
+  Blocks blocks;
 };
 
-Heap &heap() {
-  static Heap *instance = new Heap; // never destroyed: values may outlive static objects
-  return *instance;
-}
+/// Made by the compiler, so that nobody has to ask whether it is, and never destroyed: values may outlive static
+/// objects.
+union Lasting {
+  Heap heap;
+  constexpr Lasting() : heap() {}
+  ~Lasting() {} // NOLINT(modernize-use-equals-default)
+};
+constinit Lasting lasting;
+Heap &heap() { return lasting.heap; }
+
+[[maybe_unused]] const bool isReady = [] {
+  heap().limit = defaultLimit();
+  heap().fillsFresh = std::getenv("TOY_FILL_FRESH") != nullptr;
+  if (heap().fillsFresh)
+    heap().whole.keepNone();
+  return true;
+}();
 
 void *takeBlock(size_t bytes) { return heap().blocks.take(bytes); }
 void giveBlock(void *block, size_t bytes) noexcept { heap().blocks.give(block, bytes); }
@@ -80,48 +88,21 @@ bool hasRoom(const Heap &h, int64_t bytes) { return bytes <= h.limit - h.stats.l
 void account(Heap &h, int64_t bytes) {
   MemoryStats &stats = h.stats;
   stats.liveBytes += bytes;
-  stats.peakBytes = std::max(stats.peakBytes, stats.liveBytes);
+  if (stats.liveBytes > stats.peakBytes) [[unlikely]]
+    stats.peakBytes = stats.liveBytes;
 }
 
-/// A tensor behind a link that is in no list yet.
-Tensor *beginTensor(Link *l, DType dtype, std::span<const int64_t> sizes) {
-  link(l);
+/// Behind a link that is in no list yet.
+Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
+  Link *l = beginLink(takeBlockOrThrow(objectBytes(sizes.size())), Link::IsTensor);
   auto *t = static_cast<Tensor *>(objectOf(l));
   t->refs.store(1, std::memory_order_relaxed); // nobody else sees it yet
   t->dtype = dtype;
   t->rank = sizes.size();
+  t->waitsIn = WholeTensors::nowhere;
   for (size_t i = 0; i < sizes.size(); ++i)
     t->sizes[i] = sizes[i];
   return t;
-}
-
-Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
-  return beginTensor(new (takeBlockOrThrow(objectBytes(sizes.size()))) Link, dtype, sizes);
-}
-
-/// Where tensors of so many axes and bytes wait for their next use, or null: not those of many, nor in sanitized
-/// builds.
-WholeTensors *listOfWhole(Heap &h, size_t rank, int64_t bytes) {
-  constexpr size_t mostAxes = 9; // of a block of 128 bytes
-  constexpr int64_t mostBytes = 1 << 16;
-  if (!Blocks::recycles || rank > mostAxes || bytes > mostBytes)
-    return nullptr;
-  return &h.whole[Blocks::classOf(objectBytes(rank))][Blocks::classOf(bytes)];
-}
-
-/// Keeps a small tensor with its blocks; false if it is not one, or if there are many: a loop may let go of views of
-/// tensors of another rank, and would never ask for what is kept.
-bool keepWhole(Heap &h, Tensor *t) {
-  constexpr int64_t mostBytes = 1 << 20;
-  Storage *storage = t->storage;
-  WholeTensors *list = listOfWhole(h, t->rank, storage->bytes);
-  if (!list || list->count * std::max<int64_t>(storage->bytes, 64) >= mostBytes || !storage->data || storage->device ||
-      storage->refs.load(std::memory_order_acquire) != 1)
-    return false;
-  linkOf(t)->next = std::exchange(list->first, linkOf(t));
-  ++list->count;
-  h.stats.liveBytes -= storage->bytes;
-  return true;
 }
 
 /// Gives up one reference: whether it was the last. Who holds the only one need not tell others.
@@ -162,21 +143,34 @@ void destroyList(List &list, bool letsGo) {
 
 } // namespace
 
+/// Keeps a small tensor that is not watched for its next use. The heap is locked.
+static inline bool keepWhole(Tensor *t) {
+  Heap &h = heap();
+  if (!h.whole.keep(t))
+    return false;
+  h.stats.liveBytes -= t->storage->bytes;
+  return true;
+}
+
 static void destroyTensor(Link *l) {
-  unlink(l);
+  if (isWatched(l))
+    forgetWatched(l);
   auto *t = static_cast<Tensor *>(objectOf(l));
-  if (keepWhole(heap(), t))
+  if (keepWhole(t))
     return;
+  unlink(l);
   releaseStorage(t->storage);
   giveBlock(l, objectBytes(t->rank));
 }
 
 void destroy(Link *l, bool letsGo) {
-  if (l->kind == Link::IsTensor)
+  if (l->kind() == Link::IsTensor)
     return destroyTensor(l);
+  if (isWatched(l))
+    forgetWatched(l);
   unlink(l);
   void *object = objectOf(l);
-  if (l->kind == Link::IsStr) {
+  if (l->kind() == Link::IsStr) {
     static_cast<Str *>(object)->~Str();
     return giveBlock(l, sizeof(Link) + sizeof(Str));
   }
@@ -225,24 +219,6 @@ static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t b
   return data;
 }
 
-/// A small tensor that died, with its blocks, or null: loops make and drop one in each turn. The heap is locked.
-static Tensor *takeWhole(Heap &h, DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
-  WholeTensors *list = listOfWhole(h, sizes.size(), bytes);
-  if (!list || !list->first || !hasRoom(h, bytes))
-    return nullptr;
-  Link *l = list->first;
-  list->first = l->next;
-  --list->count;
-  auto *t = static_cast<Tensor *>(objectOf(l));
-  Storage *storage = t->storage;
-  storage->refs.store(1, std::memory_order_relaxed);
-  storage->bytes = bytes;
-  countElements(h, storage->data, bytes);
-  beginTensor(new (l) Link, dtype, sizes);
-  t->data = storage->data;
-  return t;
-}
-
 /// The bytes of few elements, which is what most tensors have; of others -1.
 static int64_t fewBytes(DType dtype, std::span<const int64_t> sizes) {
   constexpr uint64_t few = 1 << 20;
@@ -253,18 +229,29 @@ static int64_t fewBytes(DType dtype, std::span<const int64_t> sizes) {
   return static_cast<int64_t>(count) * sizeOf(dtype);
 }
 
-Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
-  int64_t bytes = fewBytes(dtype, sizes);
-  if (bytes < 0)
-    bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
-  Heap &h = heap();
-  std::lock_guard lock(h.mutex);
-  if (Tensor *t = takeWhole(h, dtype, sizes, bytes))
-    return t;
+/// A small tensor that died, with its blocks, or null. The heap is locked.
+static inline Tensor *takeWhole(Heap &h, DType dtype, size_t rank, int64_t bytes) {
+  if (!hasRoom(h, bytes))
+    return nullptr;
+  Tensor *t = h.whole.take(WholeTensors::listOf(rank, bytes));
+  if (!t)
+    return nullptr;
+  ++h.stats.allocations;
+  account(h, bytes);
+  t->storage->bytes = bytes;
+  t->refs.store(1, std::memory_order_relaxed); // nobody else sees it yet
+  t->dtype = dtype;
+  t->rank = rank;
+  return t;
+}
+
+/// One with blocks of its own. The heap is locked.
+static Tensor *newWithBlocks(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
   void *storage = takeBlockOrThrow(sizeof(Storage)), *data = nullptr;
   try {
     data = takeElements(dtype, sizes, bytes);
     Tensor *t = newHeader(dtype, sizes);
+    t->waitsIn = WholeTensors::listOf(sizes.size(), bytes);
     t->storage = new (storage) Storage{1, bytes, data};
     t->data = data;
     return t;
@@ -276,6 +263,31 @@ Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
     }
     throw;
   }
+}
+
+Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
+  int64_t bytes = fewBytes(dtype, sizes);
+  if (bytes < 0)
+    bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
+  Heap &h = heap();
+  std::lock_guard lock(h.mutex);
+  Tensor *t = takeWhole(h, dtype, sizes.size(), bytes);
+  if (!t)
+    return newWithBlocks(dtype, sizes, bytes);
+  std::copy(sizes.begin(), sizes.end(), t->sizes);
+  return t;
+}
+
+[[gnu::noinline]] static Tensor *newLongVector(DType dtype, int64_t size) { return newTensor(dtype, {&size, 1}); }
+
+/// In few instructions: functions that call themselves with parts of vectors make three a call.
+Tensor *newVector(DType dtype, int64_t size, int64_t bytes) {
+  if (size > 0 && isOnlyThread())
+    if (Tensor *t = takeWhole(heap(), dtype, 1, bytes)) {
+      t->sizes[0] = size;
+      return t;
+    }
+  return newLongVector(dtype, size);
 }
 
 /// A tensor whose elements are not on the host.
@@ -374,9 +386,7 @@ template <typename Text> static Str *linkedStr(Text &&text) {
     giveBlock(memory, bytes);
     throw;
   }
-  Link *l = new (memory) Link;
-  l->kind = Link::IsStr;
-  link(l);
+  beginLink(memory, Link::IsStr);
   return made;
 }
 
@@ -397,9 +407,7 @@ void appendTexts(List &list, std::span<const std::string_view> texts) {
 List *newList(ItemKind of) {
   std::lock_guard lock(heap().mutex);
   char *memory = static_cast<char *>(takeBlockOrThrow(sizeof(Link) + sizeof(List)));
-  Link *l = new (memory) Link;
-  l->kind = Link::IsList;
-  link(l);
+  beginLink(memory, Link::IsList);
   return new (memory + sizeof(Link)) List{1, 0, nullptr, 0, of};
 }
 
@@ -424,11 +432,10 @@ template <typename Object> static void giveUp(Object *object) {
   std::lock_guard lock(heap().mutex);
   destroy(linkOf(object));
 }
+[[gnu::noinline]] static void giveUpTensor(Tensor *t) { giveUp(t); }
 void release(Tensor *t) {
-  if (!isLast(t->refs))
-    return;
-  std::lock_guard lock(heap().mutex);
-  destroyTensor(linkOf(t));
+  if (t->refs.load(std::memory_order_relaxed) != 1 || !isOnlyThread() || isWatched(linkOf(t)) || !keepWhole(t))
+    giveUpTensor(t);
 }
 void release(Str *s) { giveUp(s); }
 void release(List *list) { giveUp(list); }

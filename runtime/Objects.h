@@ -12,10 +12,15 @@ namespace toy::rt {
 
 /// Precedes every Tensor, Str and List in memory.
 struct Link {
+  enum Kind : uint64_t { IsTensor, IsStr, IsList };
   Link *previous = nullptr, *next = nullptr;
-  enum Kind : uint8_t { IsTensor, IsStr, IsList };
-  Kind kind : 2 = IsTensor;
-  uint64_t serial : 62 = 0; ///< 0: in no list
+  uint64_t tag = 0; ///< not two fields of bits: a byte that is stored holds up the load of the word
+
+  Link(Link *previous, Link *next, Kind kind, uint64_t serial)
+      : previous(previous), next(next), tag(serial << 2 | kind) {}
+  constexpr Link() = default;
+  Kind kind() const { return static_cast<Kind>(tag & 3); }
+  uint64_t serial() const { return tag >> 2; } ///< 0: in no list
 };
 static_assert(sizeof(Link) + sizeof(Str) <= 64, "a string is one of the smallest blocks");
 
@@ -43,19 +48,18 @@ struct LiveList {
 extern constinit LiveList liveObjectsList;
 inline LiveList &liveList() { return liveObjectsList; }
 /// Whether this thread makes objects that are its own (runtime/Apart.h).
-extern constinit thread_local bool isUnlisted;
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local bool isUnlisted; // a load, where others are calls
 
-/// At the head of the list, unless this thread makes objects that are its own. The heap is locked.
-inline void link(Link *l) {
+/// Begins a link: at the head of the list, unless this thread makes objects that are its own. The heap is locked.
+inline Link *beginLink(void *memory, Link::Kind kind) {
   if (isUnlisted)
-    return;
+    return new (memory) Link(nullptr, nullptr, kind, 0);
   LiveList &live = liveList();
-  l->serial = ++live.serial;
-  l->previous = &live.head;
-  l->next = live.head.next;
+  Link *l = new (memory) Link(&live.head, live.head.next, kind, ++live.serial);
   if (l->next)
     l->next->previous = l;
   live.head.next = l;
+  return l;
 }
 /// Frees the object; a list lets its elements go unless they are freed on their own. The heap is locked.
 void destroy(Link *l, bool letsGo = true);
@@ -65,17 +69,16 @@ inline void *objectOf(Link *l) { return reinterpret_cast<char *>(l) + sizeof(Lin
 
 inline std::atomic<int64_t> &referencesTo(Link *l) {
   void *object = objectOf(l);
-  return l->kind == Link::IsStr    ? static_cast<Str *>(object)->refs
-         : l->kind == Link::IsList ? static_cast<List *>(object)->refs
-                                   : static_cast<Tensor *>(object)->refs;
+  return l->kind() == Link::IsStr    ? static_cast<Str *>(object)->refs
+         : l->kind() == Link::IsList ? static_cast<List *>(object)->refs
+                                     : static_cast<Tensor *>(object)->refs;
 }
 
 /// Takes an object out of what is watched.
 void forgetWatched(Link *l);
-/// Takes an object that dies out of the list and out of what is watched. The heap is locked.
+inline bool isWatched(const Link *l) { return l->serial() <= liveList().watched; }
+/// Takes an object that dies, and is not watched, out of the list. The heap is locked.
 inline void unlink(Link *l) {
-  if (l->serial <= liveList().watched)
-    forgetWatched(l);
   if (!l->previous)
     return;
   l->previous->next = l->next;

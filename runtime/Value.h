@@ -39,7 +39,8 @@ struct Tensor {
   Storage *storage;
   DType dtype;
   uint8_t rank;
-  uint8_t pad[6];
+  uint8_t waitsIn; ///< the list of small tensors that it goes to when it dies (WholeTensors.h)
+  uint8_t pad[5];
   int64_t sizes[1]; ///< `rank` entries
 
   int64_t count() const {
@@ -64,6 +65,8 @@ struct List;
 /// Allocates a tensor (refs = 1), elements uninitialised. Sizes are multiplied with overflow checks and accounted
 /// against the memory limit; throws rt::Error (out of memory) before anything is allocated. Small blocks are recycled.
 Tensor *newTensor(DType dtype, std::span<const int64_t> sizes);
+/// The same of one axis; `bytes` are its elements' if the size is at least 0.
+Tensor *newVector(DType dtype, int64_t size, int64_t bytes);
 /// A tensor (refs = 1) whose elements are on the device only; takes the block over.
 Tensor *newDeviceTensor(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block);
 /// A tensor (refs = 1) whose elements are read, or made, when somebody asks for them.

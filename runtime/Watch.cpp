@@ -20,7 +20,7 @@ constinit thread_local bool isUnlisted = false;
 constinit LiveList liveObjectsList; // has no destructor: values may outlive static objects
 
 void forgetWatched(Link *l) {
-  for (Watch *watch = innermost; watch && l->serial <= watch->serial; watch = watch->outer)
+  for (Watch *watch = innermost; watch && l->serial() <= watch->serial; watch = watch->outer)
     watch->forget(objectOf(l));
 }
 
@@ -28,7 +28,7 @@ bool setUnlisted(bool on) { return std::exchange(isUnlisted, on); }
 
 void listObject(Tensor &t) {
   std::lock_guard lock(liveList().mutex);
-  link(linkOf(&t));
+  beginLink(linkOf(&t), Link::IsTensor);
 }
 
 int64_t liveObjects() {
@@ -42,7 +42,7 @@ int64_t liveObjects() {
 /// What a thread of its own holds is nobody else's.
 void noteReference(void *object) {
   Link *l = linkOf(object);
-  if (isUnlisted || l->serial > innermost->serial)
+  if (isUnlisted || l->serial() > innermost->serial)
     return;
   std::lock_guard lock(liveList().mutex);
   innermost->note(object, referencesTo(l));
@@ -62,7 +62,7 @@ Watch::~Watch() {
   referencesAreWatched.store(isWatchedOutside, std::memory_order_relaxed);
   if (isWatchedOutside)
     forEachNote([&](void *object, int64_t references) {
-      if (linkOf(object)->serial <= outer->serial)
+      if (linkOf(object)->serial() <= outer->serial)
         outer->note(object, references);
     });
 }
@@ -102,7 +102,7 @@ void Watch::giveBack(std::span<const void *const> held) {
     ++kept[object];
   std::lock_guard lock(liveList().mutex);
   Link *l = liveList().head.next;
-  while (l && l->serial > serial) {
+  while (l && l->serial() > serial) {
     Link *next = l->next;
     if (auto it = kept.find(objectOf(l)); it != kept.end())
       referencesTo(l) = it->second;

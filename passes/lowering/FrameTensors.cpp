@@ -43,17 +43,24 @@ FrameTensor makeFrameTensor(Function *function, TensorType type) {
 /// By the runtime.
 static std::pair<Value *, Value *> allocate(Module &module, IRBuilder<> &b, DType dtype, ArrayRef<Value *> sizes,
                                             Value *reusable) {
+  auto withData = [&](Value *object) {
+    Value *data = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, data));
+    return std::pair<Value *, Value *>(object, b.CreateLoad(b.getPtrTy(), data));
+  };
+  Value *kind = b.getInt64(static_cast<int>(dtype));
+  if (sizes.size() == 1 && !reusable) {
+    Value *bytes = b.CreateMul(sizes.front(), b.getInt64(sizeOf(dtype)));
+    return withData(ScalarEmitter(module, b).call("toy_rt_alloc_vector", b.getPtrTy(), {kind, sizes.front(), bytes}));
+  }
   Function *function = b.GetInsertBlock()->getParent();
   IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
   Value *array = entry.CreateAlloca(b.getInt64Ty(), b.getInt32(sizes.size()));
   for (auto [axis, size] : enumerate(sizes))
     b.CreateStore(size, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), array, axis));
-  SmallVector<Value *, 4> arguments = {b.getInt64(static_cast<int>(dtype)), b.getInt64(sizes.size()), array};
+  SmallVector<Value *, 4> arguments = {kind, b.getInt64(sizes.size()), array};
   if (reusable)
     arguments.insert(arguments.begin(), reusable);
-  Value *object = ScalarEmitter(module, b).call(reusable ? "toy_rt_reuse" : "toy_rt_alloc", b.getPtrTy(), arguments);
-  return {object,
-          b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, data)))};
+  return withData(ScalarEmitter(module, b).call(reusable ? "toy_rt_reuse" : "toy_rt_alloc", b.getPtrTy(), arguments));
 }
 
 Value *areFew(IRBuilder<> &b, ArrayRef<Value *> sizes, int64_t most, int64_t mostOfAxis) {
