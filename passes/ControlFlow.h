@@ -7,6 +7,7 @@
 
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Analysis/Liveness.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -54,6 +55,16 @@ inline llvm::SmallVector<BlockEdge, 2> edgesInto(mlir::Block *block) {
   for (auto it = block->pred_begin(), end = block->pred_end(); it != end; ++it)
     edges.push_back({(*it)->getTerminator(), it.getSuccessorIndex()});
   return edges;
+}
+/// A block of its own on an edge, before the block that it goes to, and the edge out of it.
+inline BlockEdge splitEdge(BlockEdge edge, mlir::Location loc) {
+  mlir::OpBuilder b(edge.terminator->getContext());
+  mlir::Block *to = edge.terminator->getSuccessor(edge.successor), *between = b.createBlock(to);
+  mlir::MutableOperandRange operands = edge.operands();
+  auto branch = mlir::cf::BranchOp::create(b, loc, to, llvm::SmallVector<mlir::Value>(operands.getAsOperandRange()));
+  operands.clear();
+  edge.terminator->setSuccessor(between, edge.successor);
+  return {branch, 0};
 }
 /// Values that are one object under two names behind an operation: what a branch hands to a block's arguments, and what
 /// gets other names of sizes.

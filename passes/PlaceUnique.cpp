@@ -193,7 +193,7 @@ private:
     bool splits = false;
     for (BlockEdge edge : entriesOf(loop)) {
       if (!isa<cf::BranchOp>(edge.terminator)) {
-        edge = split(edge, loop.getHeader(), loc);
+        edge = splitEdge(edge, loc);
         splits = true;
       }
       OpBuilder b(edge.terminator);
@@ -207,17 +207,6 @@ private:
     if (splits)
       loops = FunctionLoops(function);
   }
-  /// A block of its own on an edge, and the edge out of it.
-  BlockEdge split(BlockEdge edge, Block *to, Location loc) {
-    OpBuilder b(function.getContext());
-    Block *between = b.createBlock(to);
-    MutableOperandRange operands = edge.operands();
-    auto branch = cf::BranchOp::create(b, loc, to, SmallVector<Value>(operands.getAsOperandRange()));
-    operands.clear();
-    edge.terminator->setSuccessor(between, edge.successor);
-    return {branch, 0};
-  }
-
   /// Equal fills, such as `zeros(n)`, have become one value: where each of its uses stores, each gets a fill of its own
   /// instead of a copy.
   void fillAgain() {
@@ -287,8 +276,30 @@ void useLastNames(func::FuncOp function) {
   });
 }
 
+/// What is stored where it was read does not change: a struct in a list is a list for each member, of which a turn
+/// changes some.
+void dropStoresOfTheSame(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    Value same;
+    if (auto store = dyn_cast<ElementStoreOp>(op)) {
+      auto element = store.getValue().getDefiningOp<ElementOp>();
+      if (element && element.getX() == store.getX() && llvm::equal(element.getIndices(), store.getIndices()))
+        same = store.getX();
+    } else if (auto set = dyn_cast<ListSetOp>(op)) {
+      auto element = set.getValue().getDefiningOp<ListElementOp>();
+      if (element && element.getList() == set.getList() && element.getIndex() == set.getIndex())
+        same = set.getList();
+    }
+    if (!same)
+      return;
+    op->getResult(0).replaceAllUsesWith(same);
+    op->erase();
+  });
+}
+
 struct PlaceUniquePass : impl::PlaceUniqueBase<PlaceUniquePass> {
   void runOnOperation() override {
+    dropStoresOfTheSame(getOperation());
     useLastNames(getOperation());
     Placer(getOperation()).run();
   }

@@ -95,9 +95,87 @@ class Program:
         return self
 
 
-def random_programs(toy, seeds, every_setting):
+class Inner(Program):
+    """The same with lists of numbers, or of pairs, that never leave their function, which the compiler makes vectors of:
+    loops change them, branches and turns hand on lists of different lengths, two names have one list."""
+
+    def __init__(self, seed):
+        super().__init__(0)
+        self.rng = random.Random(f"inner {seed}")
+        self.pairs = seed % 2
+        number = lambda: self.rng.randint(-9, 9)
+        self.element = (lambda: (number(), number())) if self.pairs else number
+        self.lists = {name: [self.element()] for name in "ab"}
+        self.lines = [f"var {name} = {shown(held)};" for name, held in self.lists.items()]
+
+    def changed(self, v, i):
+        return (v[0] + i, v[1]) if self.pairs else 2 * v - i
+
+    def sweep(self, name):
+        """A loop that changes elements, of pairs one member."""
+        by, text = self.rng.randint(1, 3), f"var v = {name}[i]; {name}[i] = "
+        text += "(v[0] + i, v[1]);" if self.pairs else "2 * v - i;"
+        self.lists[name] = [self.changed(v, i) if i % by == 0 else v for i, v in enumerate(self.lists[name])]
+        return f"for i in range(0, len({name}), {by}) {{ {text} }}"
+
+    def turns(self, name):
+        """A list that a turn makes anew, makes longer, or changes."""
+        n, every, v = self.rng.randint(1, 9), self.rng.randint(2, 4), self.element()
+        held = list(self.lists[name])
+        for t in range(n):
+            held = [v] if t % every == every - 1 else held + [v, v] if t % 2 else held[:-1] + [v] if held else held
+        self.lists[name] = held
+        return (
+            f"for t in range({n}) {{ if t % {every} == {every - 1} {{ {name} = list({shown(v)}); }} else if t % 2 == 1 "
+            f"{{ {name} = append(append({name}, {shown(v)}), {shown(v)}); }} else if len({name}) > 0 "
+            f"{{ {name}[-1] = {shown(v)}; }} }}"
+        )
+
+    def branch(self, name):
+        least, v = self.rng.randint(0, 6), self.element()
+        other = "b" if name == "a" else "a"
+        if len(self.lists[name]) > least:
+            self.lists[name] = list(self.lists[other])
+        else:
+            self.lists[name] = self.lists[name] + [v]
+        return f"if len({name}) > {least} {{ {name} = {other}; }} else {{ {name} = append({name}, {shown(v)}); }}"
+
+    def kept(self, name):
+        """A second name in a loop that stores."""
+        if not self.lists[name]:
+            return self.append(name)
+        v, n = self.element(), self.rng.randint(1, 3)
+        other = "b" if name == "a" else "a"
+        for _ in range(n):
+            self.lists[other] = self.lists[name]
+            self.lists[name] = [v, *self.lists[name][1:]]
+        return f"for t in range({n}) {{ {other} = {name}; {name}[0] = {shown(v)}; }}"
+
+    def show(self):
+        self.output.append(" ".join(str(self.folded(self.lists[name])) for name in "ab"))
+        member = "v[0] * 7 + v[1]" if self.pairs else "v"
+        fold = "var h{0} = len({0}); for v in {0} {{ h{0} = (h{0} * 31 + " + member + ") % 1000003; }}"
+        return fold.format("a") + " " + fold.format("b") + " print(ha, hb);"
+
+    def folded(self, held):
+        h = len(held)
+        for v in held:
+            h = (h * 31 + (v[0] * 7 + v[1] if self.pairs else v)) % 1000003
+        return h
+
+    def make(self):
+        steps = [self.append, self.share, self.store, self.repeat, self.sweep, self.sweep, self.turns, self.branch]
+        for _ in range(10):
+            self.lines.append(self.rng.choice([*steps, self.kept])(self.rng.choice("ab")))
+            if self.rng.random() < 0.3:
+                self.lines.append(self.show())
+        self.lines.append(self.show())
+        return self
+
+
+def random_programs(toy, seeds, every_setting, program=Program):
     """At the top level and in a function. The evaluator is one setting, the others are taken in turn."""
-    made = [Program(seed).make() for seed in seeds]
+    made = [program(seed).make() for seed in seeds]
     texts = ["\n".join(p.lines) for p in made]
     texts += ["def f() {\n" + textwrap.indent(t, "  ") + "\n}\nf();" for t in texts]
     settings = [SETTINGS if every_setting else in_turn(SETTINGS, i // 4 + i, 1) for i in range(len(texts))]
@@ -121,4 +199,6 @@ def appends_in_place(toy):
 def all_cases():
     yield "lists: random programs", lambda toy: random_programs(toy, range(DAILY), False)
     yield "lists: more random programs", lambda toy: random_programs(toy, range(NIGHTLY), True), "nightly"
+    yield "lists: random programs that keep them", lambda toy: random_programs(toy, range(DAILY), False, Inner)
+    yield "lists: more that keep them", lambda toy: random_programs(toy, range(NIGHTLY), True, Inner), "nightly"
     yield "lists: appends are in place", appends_in_place

@@ -85,6 +85,25 @@ PROGRAMS = {
         1,
     ),
     "slices": ("def f(n) { var x = zeros(6); for i in range(3) { x[2*i:2*i+2] = [i, i]; } return x; } print(f(1));", 0),
+    "structs in a list": (
+        "struct P { var x; var v; } def f(n) { var p = list(P(1.0, 2.0), P(3.0, 4.0)); for t in range(n) {"
+        " for i in range(2) { var b = p[i]; b.x = b.x + b.v; p[i] = b; } } return p[0].x + p[1].x; } print(f(5));",
+        0,
+    ),
+    "a list that grows and changes": (
+        "def f(n) { var x = list(0); for i in range(n) { x = append(x, i); for j in range(i) { x[j] += 1; } }"
+        " return x[0] + x[n]; } print(f(50));",
+        0,
+    ),
+    "a list with a second name": (
+        "def f(n) { var x = list(1, 2, 3); var y = x; for i in range(3) { x[i] = n; } return x[0] + y[0]; }"
+        " print(f(7), f(8));",
+        2,
+    ),
+    "a list that leaves": (
+        "def f(x) { for i in range(len(x)) { x[i] = x[i] + 1; } return x; } print(f(f(list(1, 2, 3))));",
+        0,
+    ),
     "the top level's loop": ("var x = zeros(5); for i in range(5) { x[i] = i; } print(x);", 1),  # undo has the old one
     "the top level's loop, a second name": (
         "var x = zeros(5); var y = x; for i in range(5) { x[i] = i + 1; } print(x, y);",

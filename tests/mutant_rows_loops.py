@@ -63,6 +63,24 @@ LOOPS_MUTANTS = [
         "",
     ),
     (
+        "what is stored elsewhere was there",
+        "passes/PlaceUnique.cpp",
+        "&& llvm::equal(element.getIndices(), store.getIndices())",
+        "",
+    ),
+    (
+        "numbers are set in lists that others hold",
+        "passes/lowering/Lists.cpp",
+        "scalars.eitherOf(b.CreateICmpEQ(loadWord(list, 0), b.getInt64(1)), inPlace, byCall)",
+        "inPlace()",
+    ),
+    (
+        "joined lists have the size of the first",
+        "passes/ListsAsTensors.cpp",
+        "if (handed && same && handed != same)",
+        "if (handed && same && handed != same && false)",
+    ),
+    (
         "sums along rows begin anew with each register",
         "passes/lowering/ScanEmitter.cpp",
         "sum = first + lane ?",

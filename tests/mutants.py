@@ -83,8 +83,8 @@ KINDS = {
     ),
     "loops": Kind(
         LOOPS_MUTANTS,
-        ("e2e/short-rows.toy", "e2e/small-turns.toy", "short_rows.py", "-m", "not nightly"),
-        texts=("hold-short-rows",),
+        ("e2e/short-rows.toy", "e2e/small-turns.toy", "short_rows.py", "lists.py", "-m", "not nightly"),
+        texts=("hold-short-rows", "lists-as-tensors", "place-unique"),
         programs=("toy-opt",),
     ),
     "ranks": Kind(

@@ -150,6 +150,8 @@ PROGRAMS = {
     "prefixes": (5_000, 1.50),
     "links": (1_001, 1.50),
     "layers": (1_001, 1.50),
+    "springs": (1_000, 1.50),
+    "heaptuple": (60, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],

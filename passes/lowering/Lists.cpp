@@ -112,11 +112,24 @@ Value *FunctionEmitter::appended(AppendOp op, Value *object) {
   return scalars.call("toy_rt_append", b.getPtrTy(), {object, tensor, element});
 }
 
+/// A number in the place of another, in a list that nobody else holds, is a store; else a call.
 void FunctionEmitter::emit(ListSetOp op) {
-  setSite(op);
-  Value *item = itemOf(op.getValue(), op), *index = slots[op.getIndex()].scalar.re;
-  slots[op.getResult()] = {scalars.call("toy_rt_list_set", b.getPtrTy(), {ownReference(op.getList(), op), index, item}),
-                           {}};
+  const bool isNumber = !isObject(op.getValue());
+  Value *item = itemOf(op.getValue(), op), *index = slots[op.getIndex()].scalar.re,
+        *list = ownReference(op.getList(), op);
+  auto byCall = [&] {
+    setSite(op);
+    return scalars.call("toy_rt_list_set", b.getPtrTy(), {list, index, item});
+  };
+  auto inPlace = [&] {
+    Value *offset = b.CreateMul(index, b.getInt64(sizeof(rt::Item)), "", true, true);
+    Value *at = b.CreateInBoundsGEP(b.getInt8Ty(), loadWord(list, offsetof(rt::List, items), b.getPtrTy()), offset);
+    scalars.store(tensorTypeOf(op.getValue()).getDtype(), at, b.getInt64(0), slots[op.getValue()].scalar);
+    return list;
+  };
+  Value *result =
+      isNumber ? scalars.eitherOf(b.CreateICmpEQ(loadWord(list, 0), b.getInt64(1)), inPlace, byCall) : byCall();
+  slots[op.getResult()] = {result, {}};
 }
 
 } // namespace toy

@@ -167,3 +167,19 @@ func.func @names(%x: !toy.tensor<f64[N]>, %i: !toy.tensor<i64[]>) -> (!toy.tenso
   %e = toy.element %x, %i : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
   return %y, %a, %b, %e : !toy.tensor<f64[M]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<f64[]>
 }
+
+// What is stored where it was read, in a vector or a list, is there.
+// CHECK-LABEL: @same
+// CHECK-NOT: toy.unique %arg0
+// CHECK-NOT: toy.list_set %arg1, %arg2
+// CHECK: toy.list_set %arg1, %arg3
+// CHECK: return
+func.func @same(%x: !toy.tensor<f64[N]>, %l: !toy.list<!toy.tensor<f64[]>>, %i: !toy.tensor<i64[]>,
+    %j: !toy.tensor<i64[]>) -> (!toy.tensor<f64[N]>, !toy.list<!toy.tensor<f64[]>>, !toy.list<!toy.tensor<f64[]>>) {
+  %a = toy.element %x, %i : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  %y = toy.element_store %x, %a, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  %b = toy.list_element %l, %i : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  %m = toy.list_set %l, %i, %b : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %n = toy.list_set %l, %j, %b : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  return %y, %m, %n : !toy.tensor<f64[N]>, !toy.list<!toy.tensor<f64[]>>, !toy.list<!toy.tensor<f64[]>>
+}

@@ -1,0 +1,98 @@
+// RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-lists-as-tensors))' %s | FileCheck %s
+
+// A list that grows in a loop: its size has a name where turns meet, and is one more behind the append.
+// CHECK-LABEL: @grown
+// CHECK: %[[E:.*]] = toy.full {{.*}} -> !toy.tensor<f64[0]>
+// CHECK: %[[R:.*]] = toy.relabel %[[E]] : (!toy.tensor<f64[0]>) -> !toy.tensor<f64["[[N:list.0]]"]>
+// CHECK: cf.br ^bb1(%[[R]],
+// CHECK: ^bb1(%[[A:[0-9]+]]: !toy.tensor<f64["[[N]]"]>,
+// CHECK: %[[B:.*]] = toy.append %[[A]], %arg0 : {{.*}} -> !toy.tensor<f64["[[N]]+1"]>
+// CHECK: %[[C:.*]] = toy.relabel %[[B]] : {{.*}} -> !toy.tensor<f64["[[N]]"]>
+// CHECK: cf.br ^bb1(%[[C]],
+// CHECK: toy.dim %[[A]] {axis = 0 : i64}
+// CHECK: toy.element %[[A]],
+// CHECK-NOT: toy.list
+func.func @grown(%v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<i64[]>, !toy.tensor<f64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %x = toy.list : () -> !toy.list<!toy.tensor<f64[]>>
+  cf.br ^header(%x, %0 : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>)
+^header(%a: !toy.list<!toy.tensor<f64[]>>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %b = toy.list_append %a, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%b, %j : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>)
+^exit:
+  %m = toy.list_len %a : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  %e = toy.list_element %a, %0 : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  return %m, %e : !toy.tensor<i64[]>, !toy.tensor<f64[]>
+}
+
+// A loop that stores changes no size: all turns have that of the list that enters, and nothing is renamed.
+// CHECK-LABEL: @stored
+// CHECK: toy.from_elements %arg0, %arg0 {{.*}} -> !toy.tensor<f64[2]>
+// CHECK: ^bb1(%[[A:[0-9]+]]: !toy.tensor<f64[2]>,
+// CHECK: %[[B:.*]] = toy.element_store %[[A]], %arg0, {{.*}} -> !toy.tensor<f64[2]>
+// CHECK: cf.br ^bb1(%[[B]],
+// CHECK-NOT: toy.relabel
+// CHECK-NOT: toy.list
+func.func @stored(%v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %x = toy.list %v, %v : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  cf.br ^header(%x, %0 : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>)
+^header(%a: !toy.list<!toy.tensor<f64[]>>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %b = toy.list_set %a, %i, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%b, %j : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>)
+^exit:
+  %e = toy.list_element %a, %0 : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  return %e : !toy.tensor<f64[]>
+}
+
+// Where two ways meet with different sizes, a way that has a choice gets a block of its own for the name.
+// CHECK-LABEL: @joined
+// CHECK: cf.cond_br %{{.*}}, ^bb1, ^[[WAY:bb[0-9]]]
+// CHECK: ^bb1:
+// CHECK: %[[B:.*]] = toy.append {{.*}} -> !toy.tensor<f64[2]>
+// CHECK: toy.relabel %[[B]]
+// CHECK: ^[[WAY]]:
+// CHECK: toy.relabel %{{.*}} : (!toy.tensor<f64[1]>) -> !toy.tensor<f64["list$0"]>
+func.func @joined(%v: !toy.tensor<f64[]>, %c: i1) -> !toy.tensor<i64[]> {
+  %x = toy.list %v : (!toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  cf.cond_br %c, ^longer, ^join(%x : !toy.list<!toy.tensor<f64[]>>)
+^longer:
+  %y = toy.list_append %x, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  cf.br ^join(%y : !toy.list<!toy.tensor<f64[]>>)
+^join(%a: !toy.list<!toy.tensor<f64[]>>):
+  %m = toy.list_len %a : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  return %m : !toy.tensor<i64[]>
+}
+
+// Lists that come in, go out or are compared stay lists, and so does what is handed on to them; texts do, too.
+// CHECK-LABEL: @left
+// CHECK: toy.list_append %arg0
+// CHECK: %[[X:.*]] = toy.list %arg1
+// CHECK: toy.list_set %[[X]]
+// CHECK: toy.list_len
+// CHECK: toy.list_eq
+// CHECK: toy.list_append
+// CHECK-NOT: toy.element
+func.func @left(%l: !toy.list<!toy.tensor<f64[]>>, %v: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>, %s: !toy.str)
+    -> (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<bool[]>, !toy.list<!toy.str>) {
+  %a = toy.list_append %l, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %x = toy.list %v : (!toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %y = toy.list_set %x, %i, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %m = toy.list_len %y : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  %e = toy.list_eq %x, %y : (!toy.list<!toy.tensor<f64[]>>, !toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<bool[]>
+  %t = toy.list %s : (!toy.str) -> !toy.list<!toy.str>
+  %u = toy.list_append %t, %s : (!toy.list<!toy.str>, !toy.str) -> !toy.list<!toy.str>
+  return %a, %m, %e, %u : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<bool[]>, !toy.list<!toy.str>
+}
