@@ -170,8 +170,19 @@ void FunctionEmitter::emit(RelabelOp op) {
     return;
   if (diesAt(op.getX(), op))
     moved.insert(op.getX().getAsOpaquePointer());
+  else if (isReadWhileHeld(op))
+    borrowed.insert(op.getResult().getAsOpaquePointer());
   else
     retain(op.getResult());
+}
+
+/// Whether what has another name is only read, or lent, by that name, in a block behind which it is held by the old
+/// one.
+bool FunctionEmitter::isReadWhileHeld(RelabelOp op) {
+  mlir::Block *block = op->getBlock();
+  return (isBorrowed(op.getX()) || liveness.getLiveness(block)->isLiveOut(op.getX())) &&
+         llvm::all_of(op->getUsers(), [&](mlir::Operation *user) { return user->getBlock() == block; }) &&
+         isOnlyRead(op.getResult(), op->getParentOfType<mlir::ModuleOp>());
 }
 
 /// The instructions from here on belong to an operation.

@@ -69,6 +69,7 @@ private:
   }
   void release(mlir::Value v);
   void retain(mlir::Value v);
+  bool isReadWhileHeld(RelabelOp op);
   /// Whether `op` uses the value for the last time in this function.
   bool diesAt(mlir::Value v, mlir::Operation *op) { return toy::diesAt(liveness, v, op); }
   void releaseDead(mlir::Operation *op);
@@ -185,7 +186,7 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> rowLanesOf;                  ///< of rows in registers: how many lanes there are
   llvm::DenseMap<mlir::Value, size_t> numbers;                      ///< of values, in the order of the text
   llvm::SmallPtrSet<void *, 4> moved;             ///< operands whose reference the current operation took
-  llvm::SmallPtrSet<void *, 4> borrowed;          ///< constants that are only read: the code holds them
+  llvm::SmallPtrSet<void *, 4> borrowed;          ///< what is only read, and held by the code or by another name
   llvm::DenseMap<mlir::Block *, size_t> position; ///< of each block in the order of emission
   mlir::Block *current = nullptr;
   /// Sizes that were read where the tensor is made, by axis.
