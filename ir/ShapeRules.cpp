@@ -127,6 +127,12 @@ LogicalResult sliceStored(RuleContext &ctx) {
   return ctx.result(ctx.tensor(0));
 }
 
+LogicalResult shortened(RuleContext &ctx) {
+  SmallVector<Dim> dims = ctx.tensor(0).getDims();
+  dims[0] = ctx.sizeValue(ctx.operands[1]);
+  return ctx.result(ctx.dtype(0), dims);
+}
+
 LogicalResult rowAppended(RuleContext &ctx) {
   if (ctx.rank(0) != ctx.rank(1) + 1)
     return ctx.fail(DiagId::AppendMismatch, ctx.tensor(0), ctx.tensor(1));

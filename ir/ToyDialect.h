@@ -56,8 +56,8 @@ bool hasLocalSizes(mlir::Value value);
 inline bool consumesFirst(mlir::Operation *op) {
   if (auto sort = llvm::dyn_cast<SortOp>(op))
     return sort.getPart().empty();
-  return llvm::isa<AppendOp, SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp, CumSumOp, CumProdOp, ListAppendOp,
-                   ListSetOp, ListConcatOp>(op);
+  return llvm::isa<AppendOp, ShortenOp, SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp, CumSumOp, CumProdOp,
+                   ListAppendOp, ListSetOp, ListSliceOp, ListConcatOp>(op);
 }
 /// A tensor of bf16 or f16.
 inline bool isHalfTensor(mlir::Type type) {

@@ -106,6 +106,20 @@ def AppendOp : Toy_Op<"append", "rowAppended", [Pure, Toy_PartWise]> {
   let results = (outs Toy_Tensor:$result);
 }
 
+def ShortenOp : Toy_Op<"shorten", "shortened", [Pure, Toy_PartWise]> {
+  let summary = "the first rows of the operand, or elements of a vector";
+  let description = [{
+    Takes the operand over where it is used for the last time, as `toy.append` does: nothing is copied. The count lies
+    between 0 and the size.
+
+    ```mlir
+    %r = toy.shorten %x, %n : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[M, 3]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Index:$count);
+  let results = (outs Toy_Tensor:$result);
+}
+
 def TakeStoreOp : Toy_Op<"take_store", "takeStored", [Toy_Effect, Toy_PartWise]> {
   let summary = "the operand with elements at integer positions replaced";
   let description = [{

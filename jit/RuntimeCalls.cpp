@@ -53,6 +53,10 @@ static rt::TensorRef slice_store(Objects x, Numbers n) {
   return rt::storeSlice(consumed(x), tensor(x, 1), numbers(n + 1 + rank, rank), numbers(n + 1 + 2 * rank, rank),
                         numbers(n + 1, rank));
 }
+static rt::TensorRef shorten(Objects x, Numbers n) { return rt::shorten(consumed(x), n[0]); }
+static rt::ListRef list_slice(Objects x, Numbers n) {
+  return rt::slice(rt::ListRef(static_cast<rt::List *>(x[0])), n[0], n[1], n[2]);
+}
 static rt::TensorRef next_key(Objects, Numbers) { return rt::keyTensor(abiState().environment->random().next()); }
 static rt::TensorRef fold_in(Objects x, Numbers) { return rt::foldIn(rt::keyOf(tensor(x, 0)), tensor(x, 1)); }
 static rt::TensorRef sample(Objects x, Numbers n) {

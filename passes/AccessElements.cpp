@@ -186,6 +186,8 @@ Value sizeOperand(Value v, int64_t axis) {
     return reshape.getSizes()[axis];
   if (auto slice = dyn_cast_if_present<SliceOp>(def))
     return slice.getCounts()[axis];
+  if (auto shorten = dyn_cast_if_present<ShortenOp>(def); shorten && axis == 0)
+    return shorten.getCount();
   if (auto iota = dyn_cast_if_present<IotaOp>(def))
     return iota.getSize();
   if (auto broadcast = dyn_cast_if_present<BroadcastOp>(def))

@@ -16,6 +16,9 @@
 
 namespace toy {
 
+/// An attribute of `toy.append` and `toy.shorten`: nobody else can hold the operand, which dies there.
+constexpr llvm::StringLiteral ownedOperand = "toy.owned";
+
 /// The loops of a function, as its blocks are now. One of a single block, which has no dominator tree, has none.
 class FunctionLoops {
 public:

@@ -25,6 +25,14 @@ bool isListOfNumbers(Value v) {
   return element && element.isScalar();
 }
 
+/// Whether a list is the beginning of another, which it takes the place of.
+bool isBeginning(Operation *op) {
+  auto slice = dyn_cast_if_present<ListSliceOp>(op);
+  return slice && constantInteger(slice.getStart()) == 0 && constantInteger(slice.getStep()) == 1;
+}
+/// Whether a list comes from another with something changed.
+bool isChange(Operation *op) { return isa_and_present<ListAppendOp, ListSetOp>(op) || isBeginning(op); }
+
 class Converter {
 public:
   explicit Converter(func::FuncOp function) : function(function), b(function.getContext()) {}
@@ -71,13 +79,12 @@ private:
     for (Value v : all) {
       groups.insert(v.getAsOpaquePointer());
       Operation *def = v.getDefiningOp();
-      bool stays = def ? !isa<ListOp, ListAppendOp, ListSetOp>(def) : !isHandedOn(cast<BlockArgument>(v), reached);
-      if (isa_and_present<ListAppendOp, ListSetOp>(def))
+      bool stays = def ? !isa<ListOp>(def) && !isChange(def) : !isHandedOn(cast<BlockArgument>(v), reached);
+      if (isChange(def))
         unite(def->getOperand(0), v);
       for (OpOperand &use : v.getUses()) {
         Operation *user = use.getOwner();
-        const bool isAsked =
-            isa<ListLenOp, ListElementOp, ListAppendOp, ListSetOp>(user) && use.getOperandNumber() == 0;
+        const bool isAsked = (isa<ListLenOp, ListElementOp>(user) || isChange(user)) && use.getOperandNumber() == 0;
         stays |= !isAsked && !isa<BranchOpInterface>(user);
         forEachHandedOn(user, [&](Value from, Value to) {
           if (from == v)
@@ -104,6 +111,9 @@ private:
   /// Sizes, from those that lists are made with on. What a block is handed has the size that all ways give it, at first
   /// of those that are known; if they differ, a name of its own, with which all begins again.
   void nameSizes() {
+    for (Value v : values)
+      if (isBeginning(v.getDefiningOp()))
+        newName(v);
     for (bool again = true; again;) {
       sizes = named;
       const size_t before = named.size();
@@ -191,6 +201,8 @@ private:
       return AppendOp::create(b, op->getLoc(), type, list, append.getValue());
     if (auto set = dyn_cast<ListSetOp>(op))
       return ElementStoreOp::create(b, op->getLoc(), type, list, set.getValue(), ValueRange(set.getIndex()));
+    if (auto slice = dyn_cast<ListSliceOp>(op))
+      return ShortenOp::create(b, op->getLoc(), type, list, slice.getCount());
     ValueRange elements = cast<ListOp>(op).getValues();
     if (elements.empty())
       return FullOp::create(b, op->getLoc(), type, zeroConstant(b, op->getLoc(), type.getDtype()),

@@ -69,8 +69,9 @@ private:
     if (!isObject(v))
       return;
     Operation *def = v.getDefiningOp();
-    bool isMade = def ? isa<FusedOp, GemmOp, FromElementsOp, AppendOp, UniqueOp, ElementStoreOp, RelabelOp>(def)
-                      : !cast<BlockArgument>(v).getOwner()->isEntryBlock();
+    bool isMade =
+        def ? isa<FusedOp, GemmOp, FromElementsOp, AppendOp, ShortenOp, UniqueOp, ElementStoreOp, RelabelOp>(def)
+            : !cast<BlockArgument>(v).getOwner()->isEntryBlock();
     if (isMade && v.getParentRegion() == &function.getBody() && !isKept(v))
       owned.insert(v);
   }
@@ -107,8 +108,13 @@ public:
   void run() {
     SmallVector<ElementStoreOp> stores;
     function.walk([&](ElementStoreOp op) { stores.push_back(op); });
-    if (stores.empty())
-      return;
+    if (!stores.empty())
+      place(stores);
+    markOwned();
+  }
+
+private:
+  void place(ArrayRef<ElementStoreOp> stores) {
     groupValues();
     for (bool changed = true; changed;) {
       changed = false;
@@ -137,7 +143,21 @@ public:
     dropArguments();
   }
 
-private:
+  /// Vectors that nobody else can hold where they grow, or get shorter, are not asked whether somebody does.
+  void markOwned() {
+    SmallVector<Operation *> changes;
+    function.walk([&](Operation *op) {
+      if (isa<AppendOp, ShortenOp>(op))
+        changes.push_back(op);
+    });
+    if (changes.empty())
+      return;
+    const Ownership ownership(function);
+    for (Operation *op : changes)
+      if (Value x = op->getOperand(0); ownership.isOwned(x) && ownership.diesAt(x, op))
+        op->setAttr(ownedOperand, UnitAttr::get(function.getContext()));
+  }
+
   /// Values that stores, branches and new names hand on to each other.
   void groupValues() {
     function.walk([&](Operation *op) {

@@ -116,8 +116,8 @@ bool ScalarParts::isCheap(Operation *op) const {
   auto isOne = [](Value v) { return countOf(staticSizes(v)) == 1; };
   if (auto store = dyn_cast<SliceStoreOp>(op))
     return countOf(*storedSizes(store)) == 1;
-  if (auto reshape = dyn_cast<ReshapeOp>(op))
-    return isOne(reshape.getResult());
+  if (auto reshape = dyn_cast<ReshapeOp>(op)) // of a number: a tensor for it, and a view of that
+    return isOne(reshape.getResult()) && !tensorTypeOf(reshape.getX()).isScalar();
   return isa<RelabelOp>(op) || (isa<SliceOp>(op) && isOne(op->getResult(0)));
 }
 

@@ -51,7 +51,7 @@ template <> void Frame::evaluate(ListSetOp o) {
 
 template <> void Frame::evaluate(ListSliceOp o) {
   values[o.getResult()] =
-      rt::slice(list(o.getList()), integer(o.getStart()), integer(o.getCount()), integer(o.getStep()));
+      rt::slice(consumeList(o.getList(), o), integer(o.getStart()), integer(o.getCount()), integer(o.getStep()));
 }
 
 template <> void Frame::evaluate(ListConcatOp o) {

@@ -379,6 +379,10 @@ template <> void Frame::evaluate(AppendOp o) {
   set(o.getResult(), rt::append(consume(o.getX(), o), rt::onHost(row)));
 }
 
+template <> void Frame::evaluate(ShortenOp o) {
+  set(o.getResult(), rt::shorten(consume(o.getX(), o), integer(o.getCount())));
+}
+
 template <> void Frame::evaluate(ElementOp o) {
   const rt::Tensor &x = tensor(o.getX());
   int64_t at = dot(integers(o.getIndices()), denseStrides(x));

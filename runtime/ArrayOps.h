@@ -33,6 +33,8 @@ TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t 
 TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *const> indices, int64_t firstAxis);
 /// One more row, whose elements lie at `row`: in place, with room for twice as many, where nobody else holds x.
 TensorRef append(TensorRef x, const void *row);
+/// The first rows: in place where nobody else holds x, which keeps its room.
+TensorRef shorten(TensorRef x, int64_t rows);
 /// Consumes x; `values` broadcasts to `counts` elements from `starts` by `steps`, which lie inside.
 TensorRef storeSlice(TensorRef x, const Tensor &values, std::span<const int64_t> starts,
                      std::span<const int64_t> counts, std::span<const int64_t> steps);

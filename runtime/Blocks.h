@@ -35,6 +35,9 @@ public:
   /// elements, or a neighbour's, are read.
   static constexpr bool recycles = !hasAddressSanitizer;
 
+  /// What each block has, however few bytes it was made for.
+  static constexpr int64_t leastBytes() { return recycles ? 64 : 0; }
+
   /// Blocks of one class take 64 << class bytes.
   static int classOf(size_t bytes) { return std::bit_width((std::max<size_t>(bytes, 64) - 1) >> 6); }
 

@@ -70,13 +70,17 @@ static void add(List &list, std::span<const Item> items) {
   }
 }
 
+static ListRef copyOf(const List &list) {
+  ListRef copy(newList(list.of));
+  add(*copy, list.elements());
+  return copy;
+}
+
 static ListRef unique(ListRef list) {
   if (list->refs.load(std::memory_order_acquire) == 1)
     return list;
-  ListRef copy(newList(list->of));
-  add(*copy, list->elements());
   countCopy();
-  return copy;
+  return copyOf(*list);
 }
 
 ListRef append(ListRef list, Item item) {
@@ -99,7 +103,20 @@ ListRef concat(ListRef list, const List &other) {
   return own;
 }
 
-ListRef slice(const List &list, int64_t start, int64_t count, int64_t step) {
+/// Lets the elements behind the first `count` of a list go that nobody else holds.
+static void shorten(List &list, int64_t count) {
+  const std::span<const Item> gone = list.elements().subspan(count);
+  list.count = count;
+  for (const Item &item : gone)
+    visitObject(list, item, [](auto *object) { release(object); });
+}
+
+ListRef slice(ListRef from, int64_t start, int64_t count, int64_t step) {
+  if (start == 0 && step == 1 && from->refs.load(std::memory_order_acquire) == 1) {
+    shorten(*from, count);
+    return from;
+  }
+  const List &list = *from;
   ListRef out(newList(list.of));
   reserveItems(*out, count);
   if (step == 1)
@@ -172,7 +189,7 @@ static ListRef sortedTexts(const List &list, bool descending) {
 ListRef sorted(const List &list, bool descending) {
   if (list.of.isObject())
     return sortedTexts(list, descending);
-  ListRef out = slice(list, 0, list.count, 1);
+  ListRef out = copyOf(list);
   TensorRef ordered = sort(vectorOf(list), 0, descending);
   int64_t width = sizeOf(list.of.dtype);
   for (int64_t i = 0; i < list.count; ++i)

@@ -57,7 +57,8 @@ Item itemOf(const List &list, const Value &value);
 ListRef append(ListRef list, Item item);
 ListRef set(ListRef list, int64_t index, Item item);
 ListRef concat(ListRef list, const List &other);
-ListRef slice(const List &list, int64_t start, int64_t count, int64_t step);
+/// In place where it is a beginning, by steps of 1.
+ListRef slice(ListRef list, int64_t start, int64_t count, int64_t step);
 /// Numbers with nan last, strings by their bytes; stable.
 ListRef sorted(const List &list, bool descending);
 bool equal(const List &x, const List &y);

@@ -64,16 +64,36 @@ void copyPiece(void *context, int64_t begin, int64_t end) {
 
 } // namespace
 
+static bool isAlone(const Tensor &x) {
+  return x.refs.load(std::memory_order_acquire) == 1 && x.storage->refs.load(std::memory_order_acquire) == 1 &&
+         x.data == x.storage->data;
+}
+
+static int64_t bytesOfRow(const Tensor &x) {
+  int64_t bytes = sizeOf(x.dtype);
+  for (int64_t size : x.shape().subspan(1))
+    bytes *= size;
+  return bytes;
+}
+
+TensorRef shorten(TensorRef x, int64_t rows) {
+  onHostOnly(*x);
+  if (!isAlone(*x)) {
+    std::vector<int64_t> sizes(x->shape().begin(), x->shape().end());
+    sizes[0] = rows;
+    TensorRef shorter(newTensor(x->dtype, sizes));
+    std::memcpy(shorter->data, x->data, rows * bytesOfRow(*x));
+    return shorter;
+  }
+  x->sizes[0] = rows;
+  return x;
+}
+
 TensorRef append(TensorRef x, const void *row) {
   onHostOnly(*x);
-  const int64_t rows = x->sizes[0];
-  int64_t bytes = sizeOf(x->dtype);
-  for (int64_t size : x->shape().subspan(1))
-    bytes *= size;
-  const bool isAlone = x->refs.load(std::memory_order_acquire) == 1 &&
-                       x->storage->refs.load(std::memory_order_acquire) == 1 && x->data == x->storage->data;
+  const int64_t rows = x->sizes[0], bytes = bytesOfRow(*x);
   TensorRef longer;
-  if (!isAlone || (rows + 1) * bytes > x->storage->bytes) {
+  if (!isAlone(*x) || (rows + 1) * bytes > x->storage->bytes) {
     std::vector<int64_t> sizes(x->shape().begin(), x->shape().end());
     sizes[0] = std::max(2 * rows, rows + 4);
     longer = TensorRef(newTensor(x->dtype, sizes));

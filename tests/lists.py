@@ -131,6 +131,21 @@ class Inner(Program):
             f"{{ {name}[-1] = {shown(v)}; }} }}"
         )
 
+    def taken(self, name):
+        """A stack: elements go from its end, one by one or several, and others come."""
+        v, n, cut = self.element(), self.rng.randint(0, 3), self.rng.randint(1, 3)
+        held = list(self.lists[name])
+        for t in range(n):
+            held = held[:-cut] if t % 2 == 0 else held + [v]
+        self.lists[name] = held
+        return f"for t in range({n}) {{ if t % 2 == 0 {{ {name} = {name}[:-{cut}]; }} else {{ {name} = append({name}, {shown(v)}); }} }}"
+
+    def begun(self, name):
+        """Two lists of which one is the beginning of the other."""
+        other, n = "b" if name == "a" else "a", self.rng.randint(0, 4)
+        self.lists[other] = self.lists[name][:n]
+        return f"{other} = {name}[:{n}];"
+
     def branch(self, name):
         least, v = self.rng.randint(0, 6), self.element()
         other = "b" if name == "a" else "a"
@@ -166,7 +181,7 @@ class Inner(Program):
     def make(self):
         steps = [self.append, self.share, self.store, self.repeat, self.sweep, self.sweep, self.turns, self.branch]
         for _ in range(10):
-            self.lines.append(self.rng.choice([*steps, self.kept])(self.rng.choice("ab")))
+            self.lines.append(self.rng.choice([*steps, self.kept, self.taken, self.begun])(self.rng.choice("ab")))
             if self.rng.random() < 0.3:
                 self.lines.append(self.show())
         self.lines.append(self.show())

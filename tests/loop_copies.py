@@ -100,6 +100,11 @@ PROGRAMS = {
         " print(f(7), f(8));",
         2,
     ),
+    "a stack": (
+        "def f(n) { var x = list(0); for i in range(n) { x = append(append(x, i), 1); x[-1] = x[-2] + 1; x = x[:-1]; }"
+        " return len(x) + x[-1]; } print(f(50));",
+        0,
+    ),
     "a list that leaves": (
         "def f(x) { for i in range(len(x)) { x[i] = x[i] + 1; } return x; } print(f(f(list(1, 2, 3))));",
         0,

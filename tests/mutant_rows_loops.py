@@ -75,6 +75,18 @@ LOOPS_MUTANTS = [
         "inPlace()",
     ),
     (
+        "vectors that others hold get shorter",
+        "passes/lowering/Lists.cpp",
+        "scalars.eitherOf(isAlone(object), inPlace, byCall)",
+        "inPlace()",
+    ),
+    (
+        "what dies is held by nobody else",
+        "passes/PlaceUnique.cpp",
+        "ownership.isOwned(x) && ownership.diesAt(x, op))",
+        "ownership.diesAt(x, op))",
+    ),
+    (
         "joined lists have the size of the first",
         "passes/ListsAsTensors.cpp",
         "if (handed && same && handed != same)",

@@ -152,6 +152,8 @@ PROGRAMS = {
     "layers": (1_001, 1.50),
     "springs": (1_000, 1.50),
     "heaptuple": (60, 1.50),
+    "events": (20_000, 1.50),
+    "adjacency": (5_000, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],

@@ -149,12 +149,14 @@ private:
   void emit(ListLenOp op);
   void emit(ListElementOp op);
   void emit(AppendOp op);
+  void emit(ShortenOp op);
   void emit(ListAppendOp op);
   void emit(ListSetOp op);
   llvm::Value *ownReference(mlir::Value v, mlir::Operation *op);
   /// A word of an object; an integer where no type is given.
   llvm::Value *loadWord(llvm::Value *object, size_t offset, llvm::Type *type = nullptr);
   llvm::Value *appended(AppendOp op, llvm::Value *object);
+  llvm::Value *isAlone(llvm::Value *object);
   llvm::Value *itemOf(mlir::Value v, mlir::Operation *op);
   // OpEmitter.cpp
   void failUnless(llvm::Value *condition, mlir::Operation *op);

@@ -210,9 +210,9 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     return emitEval(op);
   TypeSwitch<mlir::Operation *>(op)
       .Case<ConstantOp, FusedOp, DimOp, RelabelOp, TruthOp, CheckIndexOp, CheckSizeOp, CheckEqualOp, AssertOp,
-            SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, AppendOp, ListLenOp, ListElementOp,
-            ListAppendOp, ListSetOp, GemmOp, PlanarGemmOp, SystemOp, AbsentOp, FormatOp, ToStrOp, mlir::func::CallOp>(
-          [&](auto known) { emit(known); })
+            SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, AppendOp, ShortenOp, ListLenOp,
+            ListElementOp, ListAppendOp, ListSetOp, GemmOp, PlanarGemmOp, SystemOp, AbsentOp, FormatOp, ToStrOp,
+            mlir::func::CallOp>([&](auto known) { emit(known); })
       .Case<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>([&](auto view) { emitView(view); })
       .Default([&](mlir::Operation *) {
         if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(op->getResult(0)).isScalar())

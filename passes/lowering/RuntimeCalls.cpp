@@ -61,7 +61,7 @@ static RuntimeCall runtimeCallOf(mlir::Operation *op) {
       })
       .Case([](PermutationOp) { return Call{1, {}}; })
       .Case([&](TextOp o) { return Call{all, {*textRow(o)}}; })
-      .Case([](StrSliceOp) { return Call{1, {}}; })
+      .Case<StrSliceOp, ListSliceOp, ShortenOp>([](auto) { return Call{1, {}}; })
       .Case([](StrConstantOp o) { return Call{0, {static_cast<int64_t>(o.getValue().size())}}; })
       .Case([](ReadBinaryOp o) { return Call{1, {numberOf(o.getDtype()), static_cast<int64_t>(o.getSizes().size())}}; })
       .Default([&](mlir::Operation *) { return Call{all, {}}; });

@@ -76,6 +76,24 @@ func.func @joined(%v: !toy.tensor<f64[]>, %c: i1) -> !toy.tensor<i64[]> {
   return %m : !toy.tensor<i64[]>
 }
 
+// The beginning of a list takes its place; any other part is a list of its own.
+// CHECK-LABEL: @taken
+// CHECK: %[[X:.*]] = toy.from_elements
+// CHECK: %[[Y:.*]] = toy.shorten %[[X]], %arg1 : {{.*}} -> !toy.tensor<f64["list$0"]>
+// CHECK: toy.dim %[[Y]]
+// CHECK: toy.list_slice
+func.func @taken(%v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<i64[]>, !toy.tensor<i64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %x = toy.list %v, %v : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %y = toy.list_slice %x, %0, %n, %1 : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %m = toy.list_len %y : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  %z = toy.list %v, %v : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %w = toy.list_slice %z, %1, %n, %1 : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %k = toy.list_len %w : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  return %m, %k : !toy.tensor<i64[]>, !toy.tensor<i64[]>
+}
+
 // Lists that come in, go out or are compared stay lists, and so does what is handed on to them; texts do, too.
 // CHECK-LABEL: @left
 // CHECK: toy.list_append %arg0
