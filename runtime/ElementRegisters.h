@@ -91,6 +91,8 @@ template <auto kernel, int row, bool isSingle, int inputs, int outputs> constexp
   else
     return binary<kernel, row>;
 }
+} // namespace
+
 /// Half of what a kernel computes with: a register.
 template <typename V> using Half = decltype(V().lo + V().lo);
 /// Gives both registers back: a function of C++ has one result in a register, and what it jumps to has its arguments
@@ -98,6 +100,9 @@ template <typename V> using Half = decltype(V().lo + V().lo);
 Floats<2 * native> bothRegisters(Floats<2 * native>, Floats<2 * native>) __asm__("toy_rt_both_registers");
 Lanes<native> bothRegisters(Lanes<native>, Lanes<native>) __asm__("toy_rt_both_registers");
 template <typename V> Half<V> bothRegisters(Half<V>, Half<V>, Half<V>, Half<V>) __asm__("toy_rt_both_registers");
+
+namespace {
+
 template <auto kernel, int row, int inputs, typename V = Argument<kernel>> V atOnce(const V (&arguments)[inputs]) {
   V v[inputs];
   for (int i = 0; i < inputs; ++i)

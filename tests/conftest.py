@@ -24,7 +24,7 @@ import environment  # noqa: E402
 import programs  # noqa: E402
 
 EVERY_DAY = ["--jit=never", "--jit=auto", "--jit=always"]
-# A program has two of these in each build, in turn: the release build and the one with sanitizers have all of them.
+# A program has one of these by day, in turn, another one with sanitizers, and all of them at night.
 BY_BUILD = ["--jit=always -O0", "--jit=always --dynamic=on", "--jit=always --unpack"]
 # A program has one of these by day, in turn, and the others at night: -O2 and -O3 cost as much as all the rest.
 QUICK = ["--jit=always --no-fuse", "--jit=never --naive-matmul"]
@@ -181,9 +181,8 @@ class Cases(pytest.File):
 class Program(pytest.File):
     def collect(self):
         of_errors, turn = self.path.parent.name == "errors", zlib.crc32(self.path.stem.encode()) % len(IN_TURN)
-        left_out = BY_BUILD[(turn + programs.is_sanitized()) % len(BY_BUILD)]
-        by_build = [way for way in BY_BUILD if way != left_out]
-        by_day = OF_ERRORS if of_errors else [*EVERY_DAY, *by_build, IN_TURN[turn]]
+        by_build = BY_BUILD[(turn + programs.is_sanitized()) % len(BY_BUILD)]
+        by_day = OF_ERRORS if of_errors else [*EVERY_DAY, by_build, IN_TURN[turn]]
         yield Case.from_parent(
             self,
             name=self.path.stem,
@@ -191,7 +190,8 @@ class Program(pytest.File):
             markers=["long"] if self.path.stem in LONG_PROGRAMS else [],
         )
         if not of_errors:
-            at_night = [left_out, *dict.fromkeys(way for way in IN_TURN if way != IN_TURN[turn]), *AT_NIGHT]
+            others = dict.fromkeys(way for way in [*BY_BUILD, *IN_TURN] if way not in by_day)
+            at_night = [*others, *AT_NIGHT]
             yield Case.from_parent(
                 self,
                 name=f"{self.path.stem} at night",

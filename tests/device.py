@@ -21,6 +21,7 @@ EVERYWHERE = ["--device=cuda", "--jit=always"]  # with code that other cases of 
 GRAPHS = ["off", "auto", "full", "piecewise"]
 # Programs of more than half a second whose compiled code is the host's, or that of other tests of devices.
 AT_NIGHT = {
+    "across-rows",
     "banks-and-queues",
     "chance",
     "circuits-and-splines",
@@ -37,6 +38,7 @@ AT_NIGHT = {
     "lists",
     "many-folds",
     "merged-axes",
+    "pairs-of-registers",
     "random-numbers",
     "ranges-of-indices",
     "ranges-of-numbers",

@@ -96,8 +96,8 @@ class Program:
 
 
 class Inner(Program):
-    """The same with lists of numbers, or of pairs, that never leave their function, which the compiler makes vectors of:
-    loops change them, branches and turns hand on lists of different lengths, two names have one list."""
+    """The same with lists of numbers, or of pairs, that never leave their function, which become vectors: loops change
+    them, branches and turns hand on lists of different lengths, two names have one list."""
 
     def __init__(self, seed):
         super().__init__(0)
