@@ -368,7 +368,7 @@ ROWS = [
 def rows(toy, number=0):
     """The host's bits, and the number of kernels that a call needs."""
     for i, (dtype, body, kernels) in enumerate(ROWS):
-        sizes = [*([(8200, "M")] if "rms" in body else []), ((1, "M"), (12, 12), (256, 256))[i % 3], (33, "M")]
+        sizes = [*([(8200, "M")] if body.startswith("rms") else []), ((1, "M"), (12, 12), (256, 256))[i % 3], (33, "M")]
         for columns, declared in sizes[(i + number) % 2 :: 2]:
             lead = f"def f(x: {dtype}[N, {declared}]) {{ {'' if 'return' in body else 'return '}{body}; }}\n"
             value = f"{dtype}(reshape(sin(arange(5 * {columns}) * 0.7), [5, {columns}]))" + (
