@@ -4,7 +4,10 @@ several others are computed from, that are folded to a number, of which elements
 small matrices, added up along themselves, that are needed as tensors (by a print, a list or a store) on some ways
 only, with loops in loops, `break`, branches and stores into what rows were read from. Sizes are around those that rows
 in registers have. Compiled code prints what the reference evaluator prints, bit for bit."""
+import os
+import pathlib
 import random
+import subprocess
 
 from loops import cases_of, show
 
@@ -183,8 +186,17 @@ class Generator:
         return "\n".join(self.lines)
 
 
+def used_again(toy):
+    """What is stored behind a row's end is seen where memory is used again, which it is not while elements that nobody
+    wrote are filled."""
+    path = pathlib.Path(__file__).parent / "e2e/short-rows.toy"
+    kept = {name: value for name, value in os.environ.items() if name != "TOY_FILL_FRESH"}
+    done = subprocess.run([toy, "--no-cache", path], env=kept, capture_output=True, text=True, timeout=300)
+    return done.stderr if done.returncode else None
+
+
 def all_cases():
-    return cases_of("short rows", Generator, 2000)
+    return [*cases_of("short rows", Generator, 2000), ("short rows: memory that is used again", used_again)]
 
 
 if __name__ == "__main__":
