@@ -138,7 +138,8 @@ class Inner(Program):
         for t in range(n):
             held = held[:-cut] if t % 2 == 0 else held + [v]
         self.lists[name] = held
-        return f"for t in range({n}) {{ if t % 2 == 0 {{ {name} = {name}[:-{cut}]; }} else {{ {name} = append({name}, {shown(v)}); }} }}"
+        shorter, longer = f"{name} = {name}[:-{cut}];", f"{name} = append({name}, {shown(v)});"
+        return f"for t in range({n}) {{ if t % 2 == 0 {{ {shorter} }} else {{ {longer} }} }}"
 
     def begun(self, name):
         """Two lists of which one is the beginning of the other."""

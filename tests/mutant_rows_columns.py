@@ -1,10 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mutants of mutants.py in reductions of columns, in positions and in calls of libraries on devices: as in
-mutant_rows_device.py."""
+"""The mutants of mutants.py in reductions of columns and of few rows, in positions and in calls of libraries on
+devices: as in mutant_rows_device.py."""
 
 COLUMNS, POSITIONS = "passes/lowering/DeviceColumns.cpp", "passes/lowering/DevicePositions.cpp"
 TRANSFERS, TRANSFORMS = (f"runtime/cuda/{name}.cpp" for name in ("Transfers", "Transforms"))
+REDUCTIONS = "passes/lowering/DeviceReductions.cpp"
 COLUMN_MUTANTS = [
+    (
+        "staged elements are read before they are there",
+        REDUCTIONS,
+        "threadsOfBlock, 0};\n  });\n  meetInBlock();\n",
+        "threadsOfBlock, 0};\n  });\n",
+    ),
+    ("staged elements go before they are read", REDUCTIONS, "  meetInBlock(); // those before", "  // those before"),
+    (
+        "staged folds are read before they are there",
+        REDUCTIONS,
+        "  meetInBlock();\n  return scalars.load(dtype, buffer",
+        "  return scalars.load(dtype, buffer",
+    ),
+    (
+        "parts of a staged fold forget those before",
+        REDUCTIONS,
+        "number, scalars.load(dtype, sum, i64(0))",
+        "number, total",
+    ),
+    (
+        "rests of staged folds are left out",
+        REDUCTIONS,
+        "  if (staged) // the rest",
+        "  if (staged)\n    return total;\n  if (staged) // the rest",
+    ),
+    (
+        "steps that are staged have no rest",
+        REDUCTIONS,
+        "  strided(left, number, {}, none,",
+        "  strided(number, number, {}, none,",
+    ),
+    ("few rows are a warp each", REDUCTIONS, "oneOf(isFew, byBlocks, byWarps)", "byWarps()"),
+    (
+        "a few rows without groups are a warp each",
+        REDUCTIONS,
+        "axes.outer.empty() && !isa<ConstantInt>(areFew)\n                       ? caller.getFalse()",
+        "true ? caller.getTrue()",
+    ),
     ("runs of columns are all the first", COLUMNS, "run = quotient(piece, each),", "run = i64(0),"),
     (
         "runs end with their column",
