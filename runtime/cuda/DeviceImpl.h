@@ -35,11 +35,11 @@ constexpr unsigned blockThreads = 256;
 constexpr size_t firstPointer = 2;    ///< behind a launch's grid and block
 constexpr int leastArchitecture = 75; ///< ten times the compute capability
 
-/// Transforms along one axis: `outer` times of `points` elements that lie `inner` apart; one of the two is 1.
+/// Transforms of rows of `points` elements.
 struct TransformPlan {
   enum Kind : uint8_t { Forward, Backward, RealForward, RealBackward } kind;
   bool single;
-  int64_t outer, points, inner;
+  int64_t rows, points;
   auto operator<=>(const TransformPlan &) const = default;
 };
 

@@ -63,8 +63,7 @@ void CudaDevice::flush(const char *reason) {
 /// The sizes of a library's call.
 static void addSizes(const Record &r, Signature &out) {
   if (r.transform)
-    out.insert(out.end(), {static_cast<uint64_t>(r.transform->outer), static_cast<uint64_t>(r.transform->points),
-                           static_cast<uint64_t>(r.transform->inner)});
+    out.insert(out.end(), {static_cast<uint64_t>(r.transform->rows), static_cast<uint64_t>(r.transform->points)});
   else if (!r.kernel)
     for (int size : {r.product.m, r.product.n, r.product.k, r.product.batch})
       out.push_back(size);

@@ -23,7 +23,7 @@ void CudaDevice::makePlan(const TransformPlan &t, int64_t site) {
             to = t.kind == TransformPlan::RealForward ? half : n;
   int complexType = t.single ? blasC64 : blasC128, realType = t.single ? blasF32 : blasF64;
   size_t workBytes = 0;
-  bool rows = t.inner == 1, isMade = false;
+  bool isMade = false;
   const char *what = "cufftCreate";
   int status = fft->create(&plan);
   if (status == 0) {
@@ -33,10 +33,9 @@ void CudaDevice::makePlan(const TransformPlan &t, int64_t site) {
   }
   if (status == 0) {
     what = "cufftXtMakePlanMany";
-    status = fft->makePlanMany(plan, 1, &n, &from, t.inner, rows ? from : 1,
-                               t.kind == TransformPlan::RealForward ? realType : complexType, &to, t.inner,
-                               rows ? to : 1, t.kind == TransformPlan::RealBackward ? realType : complexType,
-                               t.outer * t.inner, &workBytes, complexType);
+    status = fft->makePlanMany(
+        plan, 1, &n, &from, 1, from, t.kind == TransformPlan::RealForward ? realType : complexType, &to, 1, to,
+        t.kind == TransformPlan::RealBackward ? realType : complexType, t.rows, &workBytes, complexType);
   }
   if (status != 0) {
     noteFallback(what, status, site);
@@ -113,13 +112,12 @@ bool CudaDevice::transform(const Record &record, Stream on) {
   DType real = t.single ? DType::F32 : DType::F64;
   bool fromReal = t.kind == TransformPlan::RealForward, halved = t.kind == TransformPlan::RealBackward;
   std::vector<char> input = contents(record.operands[0], on);
-  TensorRef x(
-      newTensor(fromReal ? real : complexOf(real), std::array{t.outer, halved ? t.points / 2 + 1 : t.points, t.inner})),
+  TensorRef x(newTensor(fromReal ? real : complexOf(real), std::array{t.rows, halved ? t.points / 2 + 1 : t.points})),
       points(newTensor(DType::I64, std::array<int64_t, 0>()));
   std::memcpy(x->data, input.data(), input.size());
   std::memcpy(points->data, &t.points, sizeof t.points);
   const Tensor *arguments[] = {x.get(), points.get()};
-  int64_t parameters[] = {1, forward ? 0 : 2}; // along the middle axis, not scaled
+  int64_t parameters[] = {1, forward ? 0 : 2}; // along the last axis, not scaled
   std::vector<TensorRef> made = rt::callLibrary(names[t.kind], arguments, parameters);
   replace(record.results[0], onHost(*made[0]), on);
   return true;
@@ -143,11 +141,12 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
     return nullptr;
   std::vector<int64_t> sizes(x.sizes, x.sizes + x.rank);
   sizes[axis] = kind == TransformPlan::RealForward ? half : points;
-  TransformPlan plan{kind, realOf(x.dtype) == DType::F32, 1, points, 1};
+  int64_t outer = 1, inner = 1;
   for (int64_t i = 0; i < axis; ++i)
-    plan.outer *= sizes[i];
+    outer *= sizes[i];
   for (int64_t i = axis + 1; i < x.rank; ++i)
-    plan.inner *= sizes[i];
+    inner *= sizes[i];
+  TransformPlan plan{kind, realOf(x.dtype) == DType::F32, outer * inner, points};
   DType part = plan.single ? DType::F32 : DType::F64,
         dtype = kind == TransformPlan::RealBackward ? part : complexOf(part);
   int64_t count = checkedCount(sizes, dtype) * (isComplex(dtype) ? 2 : 1), bytes = count * sizeOf(part);
@@ -163,15 +162,13 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
                        : std::bit_cast<int64_t>(factor);
   };
   DeviceBlock *input = device->blockOf(*operand), *copy = nullptr;
-  // A middle axis becomes the last one and comes back: neither a call for each outer index, nor parts of a tensor,
-  // which need not be aligned as cuFFT wants them.
-  int64_t outer = plan.outer, inner = plan.inner;
-  bool exchanged = outer > 1 && inner > 1;
-  if (exchanged) {
+  // Another axis becomes the last one and comes back: neither a call for each outer index, nor parts of a tensor, which
+  // need not be aligned as cuFFT wants them, nor elements that are apart, of which cuFFT makes other last bits.
+  bool exchanged = inner > 1;
+  if (exchanged)
     input = copy = cuda::copyDense(*device, x.dtype, input, 0, std::array{outer, inner, wanted},
                                    std::array{wanted * inner, int64_t(1), inner}, site);
-    plan.outer *= std::exchange(plan.inner, 1);
-  } else if (kind == TransformPlan::RealBackward) // which overwrites what it reads
+  else if (kind == TransformPlan::RealBackward) // which overwrites what it reads
     input = copy = cuda::runKernel(*device, scaling, input, x.count() * sizeOf(x.dtype), x.count() * 2, bits(1), site);
   cuda::Record record;
   record.transform = plan;

@@ -30,6 +30,14 @@ struct BFloat16 {
   operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
 };
 
+/// Parts by the definition: the library does not look for infinities among NaN.
+template <typename T> static T times(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    return a * b;
+  else
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
 /// Sums are of type T, whatever the factors and the result are.
 template <typename T, typename In = T, typename Out = T>
 static void product(Fake &f, const Product &p, T alpha, T beta) {
@@ -60,10 +68,10 @@ static void product(Fake &f, const Product &p, T alpha, T beta) {
     for (int j = 0; j < p.n; ++j)
       for (int i = 0; i < p.m; ++i) {
         T sum = 0;
-        for (int k = 0; k < p.k; ++k)
-          sum += get(a + batch * p.strideA, p.ldA, p.opA, i, k) * get(b + batch * p.strideB, p.ldB, p.opB, k, j);
+        for (int k = p.k; k-- > 0;) // a library has an order of its own, too
+          sum += times(get(a + batch * p.strideA, p.ldA, p.opA, i, k), get(b + batch * p.strideB, p.ldB, p.opB, k, j));
         Out &out = c[batch * p.strideC + int64_t(j) * p.ldC + i];
-        out = static_cast<Out>(beta == T(0) ? alpha * sum : alpha * sum + beta * static_cast<T>(out));
+        out = static_cast<Out>(beta == T(0) ? times(alpha, sum) : times(alpha, sum) + times(beta, static_cast<T>(out)));
       }
 }
 
@@ -323,6 +331,8 @@ int cufftXtMakePlanMany(int plan, int rank, long long *n, long long *inEmbed, lo
   for (auto &[id, stream] : f.streams)
     if (stream->capturing)
       f.complain("cuFFT: a plan is made while a stream is captured");
+  if (inStride != 1 || outStride != 1)
+    f.complain("cuFFT: elements that are apart, which have other last bits than neighbours");
   if (rank != 1 || *n < 1 || *inEmbed < 1 || *outEmbed < 1 || batch < 1 ||
       (computeType != blasC64 && computeType != blasC128))
     return 4;
