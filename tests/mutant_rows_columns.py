@@ -4,24 +4,24 @@ devices: as in mutant_rows_device.py."""
 
 COLUMNS, POSITIONS = "passes/lowering/DeviceColumns.cpp", "passes/lowering/DevicePositions.cpp"
 TRANSFERS, TRANSFORMS = (f"runtime/cuda/{name}.cpp" for name in ("Transfers", "Transforms"))
-REDUCTIONS = "passes/lowering/DeviceReductions.cpp"
+REDUCTIONS, STAGING = "passes/lowering/DeviceReductions.cpp", "passes/lowering/DeviceStaging.cpp"
 COLUMN_MUTANTS = [
     (
         "staged elements are read before they are there",
-        REDUCTIONS,
-        "threadsOfBlock, 0};\n  });\n  meetInBlock();\n",
-        "threadsOfBlock, 0};\n  });\n",
+        STAGING,
+        "threadsOfBlock, 0};\n  });\n  meetInBlock();\n}",
+        "threadsOfBlock, 0};\n  });\n}",
     ),
-    ("staged elements go before they are read", REDUCTIONS, "  meetInBlock(); // those before", "  // those before"),
+    ("staged elements go before they are read", STAGING, "  meetInBlock(); // those before", "  // those before"),
     (
         "staged folds are read before they are there",
-        REDUCTIONS,
-        "  meetInBlock();\n  return scalars.load(dtype, buffer",
-        "  return scalars.load(dtype, buffer",
+        STAGING,
+        "  meetInBlock();\n  return scalars.load(dtype, result",
+        "  return scalars.load(dtype, result",
     ),
     (
         "parts of a staged fold forget those before",
-        REDUCTIONS,
+        STAGING,
         "number, scalars.load(dtype, sum, i64(0))",
         "number, total",
     ),
@@ -33,16 +33,72 @@ COLUMN_MUTANTS = [
     ),
     (
         "steps that are staged have no rest",
-        REDUCTIONS,
+        STAGING,
         "  strided(left, number, {}, none,",
         "  strided(number, number, {}, none,",
     ),
-    ("few rows are a warp each", REDUCTIONS, "oneOf(isFew, byBlocks, byWarps)", "byWarps()"),
+    ("few rows are a warp each", REDUCTIONS, "oneOf(isStaged, byBlocks, byWarps)", "byWarps()"),
+    (
+        "many rows are a warp each however long",
+        REDUCTIONS,
+        "caller.CreateICmpSGE(all.back(), caller.getInt64(leastOfMany))",
+        "caller.getFalse()",
+    ),
+    (
+        "staged rows are read for others",
+        STAGING,
+        "value == stagedRow.value && ArrayRef(indices).drop_back() == ArrayRef(stagedRow.outer)",
+        "value == stagedRow.value",
+    ),
+    ("staged rows are not read again", STAGING, "stagedRow = {x, outer, buffer};", ""),
+    ("rows are read where others come", STAGING, "stagedRow = {}; // it goes", ""),
+    (
+        "the fold of a staged row is its first element",
+        STAGING,
+        "k.CreateConstInBoundsGEP1_64(k.getInt8Ty(), buffer, bytes)",
+        "buffer",
+    ),
+    (
+        "partial results go before they are read",
+        STAGING,
+        "meetInBlock(); // the last ones have",
+        "// the last ones have",
+    ),
+    (
+        "partial results are read before they are there",
+        STAGING,
+        "threadsOfBlock, 0};\n    });\n    meetInBlock();\n    guarded(",
+        "threadsOfBlock, 0};\n    });\n    guarded(",
+    ),
+    (
+        "the first partial sum is left out",
+        STAGING,
+        "foldInTurn(op, i64(0), count, scalars",
+        "foldInTurn(op, i64(1), count, scalars",
+    ),
+    (
+        "partial sums forget those before",
+        STAGING,
+        "count, scalars.load(dtype, total, i64(0)), 16",
+        "count, identityOf(op, dtype), 16",
+    ),
     (
         "a few rows without groups are a warp each",
         REDUCTIONS,
         "axes.outer.empty() && !isa<ConstantInt>(areFew)\n                       ? caller.getFalse()",
         "true ? caller.getTrue()",
+    ),
+    (
+        "best positions of other warps are lost",
+        POSITIONS,
+        "return bestOfLanes(op, best, warps).im;",
+        "return best.im;",
+    ),
+    (
+        "best positions are read before they are there",
+        POSITIONS,
+        "  meetInBlock();\n  Value *at",
+        "  Value *at",
     ),
     ("runs of columns are all the first", COLUMNS, "run = quotient(piece, each),", "run = i64(0),"),
     (
@@ -73,8 +129,8 @@ COLUMN_MUTANTS = [
     (
         "the first of ordered folds counts twice",
         COLUMNS,
-        "strided(k.CreateAdd(from, i64(1)), to, part(from)",
-        "strided(from, to, part(from)",
+        "foldInTurn(op, k.CreateAdd(from, i64(1)), to, part(from)",
+        "foldInTurn(op, from, to, part(from)",
     ),
     (
         "ordered folds are read from other columns",
@@ -122,7 +178,7 @@ COLUMN_MUTANTS = [
     (
         "middle axes stay where they are",
         TRANSFORMS,
-        "bool exchanged = outer > 1 && inner > 1;",
+        "bool exchanged = inner > 1;",
         "bool exchanged = false;",
     ),
     ("both norms scale alike", TRANSFORMS, ": (norm == 2) == forward ? 1.0", ": !forward ? 1.0"),

@@ -81,12 +81,30 @@ Value *KernelEmitter::launchRuns(mlir::Operation *op, Value *site) {
   });
 }
 
+/// What comes before, and then parts [first, end), one after the other, by one thread. What some steps read is asked
+/// for together.
+Element KernelEmitter::foldInTurn(mlir::Operation *op, Value *first, Value *end, Element before, int64_t together,
+                                  function_ref<Element(Value *)> part) {
+  DType dtype = rootType.getDtype();
+  Value *left = nullptr;
+  Element total = strided(first, end, before, left, [&](Value *j, Element sum) {
+    SmallVector<Element> all;
+    for (int64_t i = 0; i < together; ++i)
+      all.push_back(part(k.CreateAdd(j, i64(i), "", true, true)));
+    for (Element next : all)
+      sum = combine(op, sum, next, dtype);
+    return Round{sum, together, together - 1};
+  });
+  return strided(left, end, total, left,
+                 [&](Value *j, Element sum) { return Round{combine(op, sum, part(j), dtype), 1, 0}; });
+}
+
 /// Of `number` folds of each result, which are apart by the number of results, `each` at a time in order, by one
-/// thread; at least one. What eight steps read is asked for together.
+/// thread; at least one. What many steps read is asked for together, as there are few threads.
 Value *KernelEmitter::launchOrdered(mlir::Operation *op, Value *partials, Value *number, Value *each, Value *results,
                                     LaunchResult result, Value *site) {
-  constexpr int64_t together = 8;
   DType dtype = rootType.getDtype();
+  const int64_t together = toy::sizeOf(dtype) > 8 ? 16 : 32;
   Value *threads = caller.CreateMul(
       results, caller.CreateUDiv(caller.CreateSub(caller.CreateAdd(number, each), caller.getInt64(1)), each));
   begin();
@@ -99,17 +117,7 @@ Value *KernelEmitter::launchOrdered(mlir::Operation *op, Value *partials, Value 
     auto part = [&](Value *i) {
       return scalars.load(dtype, in, k.CreateAdd(k.CreateMul(i, width, "", true, true), own, "", true, true));
     };
-    Value *left = nullptr;
-    Element total = strided(k.CreateAdd(from, i64(1)), to, part(from), left, [&](Value *j, Element sum) {
-      SmallVector<Element> all;
-      for (int64_t i = 0; i < together; ++i)
-        all.push_back(part(k.CreateAdd(j, i64(i), "", true, true)));
-      for (Element next : all)
-        sum = combine(op, sum, next, dtype);
-      return Round{sum, together, together - 1};
-    });
-    total = strided(left, to, total, left,
-                    [&](Value *j, Element sum) { return Round{combine(op, sum, part(j), dtype), 1, 0}; });
+    Element total = foldInTurn(op, k.CreateAdd(from, i64(1)), to, part(from), together, part);
     scalars.store(dtype, out, piece, total);
   });
   return finishFromPartials(partials, threads, result, site);

@@ -191,7 +191,7 @@ Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site, Value *otherObje
 void KernelEmitter::prefetch(mlir::Value value, const Indices &indices) {
   std::set<std::pair<void *, std::vector<Value *>>> seen;
   auto visit = [&](auto &self, mlir::Value v, const Indices &at) -> void {
-    if (rowValues.contains(v) ||
+    if (rowValues.contains(v) || isStaged(v, at) ||
         !seen.emplace(v.getAsOpaquePointer(), std::vector<Value *>(at.begin(), at.end())).second)
       return;
     if (mlir::Value inner = behind(v))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Reductions that give positions, as kernels of a CUDA device: a warp a row, a thread a column, of a few long ones a
-/// warp or a thread a block, whose best elements are compared by a warp. Which element is the best does not depend on
-/// the order, as the first of equal ones is taken.
+/// warp or a thread a block, whose best elements are compared by a block of threads. Which element is the best does not
+/// depend on the order, as the first of equal ones is taken.
 #include "passes/lowering/KernelEmitter.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -35,13 +35,37 @@ Element KernelEmitter::betterPosition(mlir::Operation *op, Element a, Element b)
   return {best[0], best[1]};
 }
 
+/// The best of what the first lanes of a warp have, in lane 0.
+Element KernelEmitter::bestOfLanes(mlir::Operation *op, Element best, int64_t lanes) {
+  for (int64_t half = lanes / 2; half > 0; half /= 2)
+    best = betterPosition(op, best, shuffled(best, Intrinsic::nvvm_shfl_sync_down_i32, k.getInt32(half)));
+  return best;
+}
+
 /// The position of the best of candidates [begin, end), in lane 0.
 Value *KernelEmitter::warpPosition(mlir::Operation *op, Value *lane, Value *begin, Value *end,
                                    function_ref<Element(Value *)> candidate) {
-  Element best = threadPosition(op, k.CreateAdd(begin, lane, "", true, true), end, warp, candidate);
-  for (int64_t half = warp / 2; half > 0; half /= 2)
-    best = betterPosition(op, best, shuffled(best, Intrinsic::nvvm_shfl_sync_down_i32, k.getInt32(half)));
-  return best.im;
+  return bestOfLanes(op, threadPosition(op, k.CreateAdd(begin, lane, "", true, true), end, warp, candidate), warp).im;
+}
+
+/// The position of the best of candidates [begin, end), at least one, in a block's first thread: the best of each warp
+/// goes through shared memory to the first.
+Value *KernelEmitter::blockPosition(mlir::Operation *op, Value *thread, Value *begin, Value *end,
+                                    function_ref<Element(Value *)> candidate) {
+  constexpr int64_t warps = threadsOfBlock / warp;
+  DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
+  Element best = bestOfLanes(
+      op, threadPosition(op, k.CreateAdd(begin, thread, "", true, true), end, threadsOfBlock, candidate), warp);
+  Value *values = sharedMemory(warps * toy::sizeOf(dtype)), *positions = sharedMemory(warps * toy::sizeOf(DType::I64)),
+        *lane = k.CreateAnd(thread, i64(warp - 1)), *own = k.CreateLShr(thread, i64(5));
+  guarded(k.CreateICmpEQ(lane, i64(0)), [&] {
+    scalars.store(dtype, values, own, {best.re});
+    scalars.store(DType::I64, positions, own, {best.im});
+  });
+  meetInBlock();
+  Value *at = k.CreateBinaryIntrinsic(Intrinsic::smin, lane, i64(warps - 1));
+  best = {scalars.load(dtype, values, at).re, scalars.load(DType::I64, positions, at).re};
+  return bestOfLanes(op, best, warps).im;
 }
 
 /// The length of a block of a long fold: what a warp or a thread reads at once, or more, so that a warp can compare all
@@ -56,7 +80,9 @@ static Value *blockOf(IRBuilder<> &caller, Value *count, bool isRow) {
 void KernelEmitter::storePositions(Value *number, int64_t lanes,
                                    function_ref<std::pair<Value *, Value *>(Value *, Value *)> find) {
   Value *out = capture(callerOut), *height = capture(number);
-  auto [thing, lane] = lanes == 1 ? std::pair(threadNumber(), i64(0)) : warpAndLane();
+  auto [thing, lane] = lanes == 1      ? std::pair(threadNumber(), i64(0))
+                       : lanes == warp ? warpAndLane()
+                                       : blockAndThread();
   guarded(k.CreateICmpSLT(thing, height), [&, thing = thing, lane = lane] {
     auto [at, position] = find(thing, lane);
     guarded(k.CreateICmpEQ(lane, i64(0)),
@@ -65,7 +91,7 @@ void KernelEmitter::storePositions(Value *number, int64_t lanes,
 }
 
 /// A warp for each block of each row, or a thread for each block of each column, so that neighbours read neighbours;
-/// then a warp for the best of a result's blocks.
+/// then a block of threads for the best of a result's blocks.
 Value *KernelEmitter::launchPositionOfBlocks(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
   ReductionAxes axes(op);
@@ -93,15 +119,16 @@ Value *KernelEmitter::launchPositionOfBlocks(mlir::Operation *op, Value *site) {
   Value *partials = finishLaunch(caller.CreateMul(pieces, caller.getInt64(lanes)), {{DType::I64, {pieces}}}, site);
   return onlyIf(caller.CreateIsNotNull(partials), [&] {
     begin();
-    storePositions(results, warp, [&](Value *result, Value *lane) {
+    storePositions(results, threadsOfBlock, [&](Value *result, Value *thread) {
       Indices outer = decode(result, captureAll(outerSizes));
       Value *in = capture(partials), *number = capture(blocks), *first = k.CreateMul(result, number, "", true, true);
-      return std::pair(result, warpPosition(op, lane, i64(0), number, [&](Value *block) -> Element {
+      return std::pair(result, blockPosition(op, thread, i64(0), number, [&](Value *block) -> Element {
                          Value *j = scalars.load(DType::I64, in, k.CreateAdd(first, block, "", true, true)).re;
                          return {reductionElement(op, outer, j).re, j};
                        }));
     });
-    return finishFromPartials(partials, caller.CreateMul(results, caller.getInt64(warp)), {DType::I64, all}, site);
+    return finishFromPartials(partials, caller.CreateMul(results, caller.getInt64(threadsOfBlock)), {DType::I64, all},
+                              site);
   });
 }
 

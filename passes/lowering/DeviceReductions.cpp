@@ -37,8 +37,8 @@ bool KernelEmitter::isAlwaysByRows(FusedOp op) {
 }
 
 /// A group of groups. Elements of inner groups are computed again for each reduction, from operands that are in the
-/// caches by then; rows and reductions that others read are stored beside the result. Null also where rows are few and
-/// long: more threads take part in a kernel for each group.
+/// caches by then; rows and reductions that others read are stored beside the result. Many short rows are a warp's work
+/// each. Null also where rows are few and long: more threads take part in a kernel for each group.
 Value *KernelEmitter::launchRows(Value *site) {
   int64_t width = std::clamp<int64_t>(accessBytes / toy::sizeOf(rootType.getDtype()), 1, 8), widest = 1;
   for (FusedOp group : op.getBody().front().getOps<FusedOp>())
@@ -57,11 +57,12 @@ Value *KernelEmitter::launchRows(Value *site) {
     return byWarps();
   auto byBlocks = [&] { return launchRows(site, known, widest * (last.isNumber() ? last.value() : most)); };
   SmallVector<Value *> all = resultSizes();
-  Value *isFew = caller.CreateICmpSLT(product(ArrayRef(all).drop_back()), caller.getInt64(manyRows));
+  Value *isStaged = either(caller.CreateICmpSLT(product(ArrayRef(all).drop_back()), caller.getInt64(manyRows)),
+                           caller.CreateICmpSGE(all.back(), caller.getInt64(leastOfMany)));
   if (!last.isNumber())
-    isFew = caller.CreateAnd({isFew, caller.CreateICmpSGE(all.back(), caller.getInt64(leastStaged)),
-                              caller.CreateICmpSLE(all.back(), caller.getInt64(most))});
-  return oneOf(isFew, byBlocks, byWarps);
+    isStaged = caller.CreateAnd({isStaged, caller.CreateICmpSGE(all.back(), caller.getInt64(leastStaged)),
+                                 caller.CreateICmpSLE(all.back(), caller.getInt64(most))});
+  return oneOf(isStaged, byBlocks, byWarps);
 }
 
 /// The last size is a multiple of the width. With `shared` bytes of shared memory a row is a block's work.
@@ -70,7 +71,8 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width, int64_t shared) {
   Value *rows = product(outerSizes);
   begin();
   rowValues.clear();
-  Value *buffer = shared ? sharedMemory(shared) : nullptr;
+  stagedRow = {};
+  Value *buffer = shared ? sharedMemory(shared + accessBytes) : nullptr; // behind the row its fold
   captureMultiple(rootType.getDims().back(), all.back(), width);
   Value *n = capture(all.back()), *height = capture(rows);
   auto [row, lane] = shared ? blockAndThread() : warpAndLane(); // the lane among all that compute the row
@@ -94,7 +96,7 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width, int64_t shared) {
       bool isFold = def && def->hasTrait<OpTrait::Reduction>();
       rowValues[result] =
           !isFold  ? elementAt(inner, first)
-          : buffer ? stagedFold(def, outer, lane, i64(0), n, buffer, reductionBlock)
+          : buffer ? stagedRowFold(def, outer, lane, n, buffer, shared)
                    : shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, k.getInt32(0));
     }
     memo.clear();
@@ -150,7 +152,7 @@ static unsigned lengthFrom(BasicBlock *block) {
 
 /// How many steps of a kernel are done at once: threads mostly wait for memory, so what short ones read is asked for
 /// together. The step stands behind `inside`'s begin.
-static int64_t stepsAtOnce(BasicBlock *inside) {
+int64_t KernelEmitter::stepsAtOnce(BasicBlock *inside) {
   constexpr unsigned shortStep = 32, longStep = 128;
   unsigned length = lengthFrom(inside);
   return length <= shortStep ? 8 : length <= longStep ? 4 : 1;
@@ -224,79 +226,6 @@ Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value
   auto *from = dyn_cast<ConstantInt>(begin), *to = dyn_cast<ConstantInt>(end);
   return foldOfLanes(op, threadFold(op, outer, k.CreateAdd(begin, lane, "", true, true), end, warp,
                                     from && to ? to->getSExtValue() - from->getSExtValue() : 0));
-}
-
-/// Elements [begin, begin + number) of a fold go to memory that the threads of a block share.
-void KernelEmitter::stage(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *number,
-                          Value *buffer) {
-  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
-  auto element = [&](Value *j) { return reductionElement(op, outer, k.CreateAdd(begin, j, "", true, true)); };
-  auto store = [&](Value *j, const Element &x) { scalars.store(dtype, buffer, j, x); };
-  meetInBlock(); // those before have been read
-  Value *left, *none;
-  strided(thread, number, {}, left, [&](Value *j, Element) {
-    BasicBlock *inside = k.GetInsertBlock();
-    SmallVector<std::pair<Value *, Element>> all = {{j, element(j)}};
-    const int64_t steps = stepsAtOnce(inside) == 8 ? 4 : 1; // more are other threads'
-    for (int64_t i = 1; i < steps; ++i) {
-      Value *other = k.CreateAdd(j, i64(i * threadsOfBlock), "", true, true);
-      all.emplace_back(other, element(other));
-    }
-    for (auto &[at, x] : all)
-      store(at, x);
-    return Round{{}, steps * threadsOfBlock, (steps - 1) * threadsOfBlock};
-  });
-  strided(left, number, {}, none, [&](Value *j, Element) {
-    store(j, element(j));
-    return Round{{}, threadsOfBlock, 0};
-  });
-  meetInBlock();
-}
-
-/// The fold of elements [begin, end), at most a block of them, in all threads of a block: they compute `most` of them
-/// at a time, which the first warp folds in its order, so that its lanes do not wait for memory one after the other.
-Element KernelEmitter::stagedFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *end,
-                                  Value *buffer, int64_t most) {
-  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
-  Value *all = k.CreateSub(end, begin);
-  auto part = [&](Value *first, Value *number, const Element &before) {
-    stage(op, outer, thread, first, number, buffer);
-    auto *known = dyn_cast<ConstantInt>(number);
-    staged = buffer;
-    Element total = choose(
-        k.CreateICmpSLT(thread, i64(warp)), dtype,
-        [&] { return threadFold(op, outer, thread, number, warp, known ? known->getSExtValue() : 0, &before); },
-        [&] { return before; });
-    staged = nullptr;
-    return total;
-  };
-  Element total = identityOf(op, dtype);
-  if (most >= reductionBlock)
-    total = part(begin, all, total);
-  else {
-    Value *sum = variable(dtype);
-    scalars.store(dtype, sum, i64(0), total);
-    loop(i64(0), k.CreateUDiv(k.CreateAdd(all, i64(most - 1)), i64(most)), [&](Value *i) {
-      Value *first = k.CreateMul(i, i64(most), "", true, true),
-            *number = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(all, first), i64(most));
-      scalars.store(dtype, sum, i64(0),
-                    part(k.CreateAdd(begin, first, "", true, true), number, scalars.load(dtype, sum, i64(0))));
-    });
-    total = scalars.load(dtype, sum, i64(0));
-  }
-  total = foldOfLanes(op, total);
-  guarded(k.CreateICmpEQ(thread, i64(0)), [&] { scalars.store(dtype, buffer, i64(0), total); });
-  meetInBlock();
-  return scalars.load(dtype, buffer, i64(0));
-}
-
-/// A staged fold with memory of its own.
-Element KernelEmitter::blockFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *end) {
-  const int64_t width = toy::sizeOf(tensorTypeOf(op->getResult(0)).getDtype()),
-                most = std::min(reductionBlock, mostStaged / width);
-  auto *known = dyn_cast<ConstantInt>(k.CreateSub(end, begin));
-  const int64_t together = known ? std::min(most, known->getSExtValue()) : most;
-  return stagedFold(op, outer, thread, begin, end, sharedMemory(together * width), most);
 }
 
 /// A loop from `first` to before `end`, with a value that each round gives to the next, as long as all that a round
@@ -409,7 +338,7 @@ Value *KernelEmitter::launchFolds(mlir::Operation *op, DType dtype, int64_t lane
   return finishLaunch(caller.CreateMul(rows, caller.getInt64(lanes)), {{dtype, all}}, site);
 }
 
-/// A few long folds: a block of threads for each block of each, then a warp a fold for its blocks' results, in order.
+/// A few long folds: a block of threads for each block of each, then one a fold for its blocks' results, in order.
 Value *KernelEmitter::launchReductionOfBlocks(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
   DType dtype = rootType.getDtype();
@@ -440,32 +369,13 @@ Value *KernelEmitter::launchReductionOfBlocks(mlir::Operation *op, Value *site) 
     begin();
     out = capture(callerOut);
     Value *in = capture(partials), *height = capture(rows), *each = capture(blocks);
-    auto [row, own] = warpAndLane();
+    auto [row, own] = blockAndThread();
     guarded(k.CreateICmpSLT(row, height), [&, row = row, own = own] {
       Element total = orderedFold(op, in, own, k.CreateMul(row, each, "", true, true), each);
       guarded(k.CreateICmpEQ(own, i64(0)), [&] { scalars.store(dtype, out, row, total); });
     });
-    return finishFromPartials(partials, caller.CreateMul(rows, caller.getInt64(warp)), {dtype, all}, site);
+    return finishFromPartials(partials, caller.CreateMul(rows, caller.getInt64(threadsOfBlock)), {dtype, all}, site);
   });
-}
-
-/// Partial results from one on, one after the other: a warp reads as many of them as it has lanes, and each lane
-/// combines all.
-Element KernelEmitter::orderedFold(mlir::Operation *op, Value *in, Value *lane, Value *first, Value *number) {
-  DType dtype = rootType.getDtype();
-  Value *total = variable(dtype);
-  scalars.store(dtype, total, i64(0), scalars.load(dtype, in, first));
-  loop(i64(0), k.CreateUDiv(k.CreateAdd(number, i64(warp - 1)), i64(warp)), [&](Value *round) {
-    Value *base = k.CreateMul(round, i64(warp), "", true, true), *left = k.CreateSub(number, base),
-          *at = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(base, lane), k.CreateSub(number, i64(1)));
-    Element own = scalars.load(dtype, in, k.CreateAdd(first, at, "", true, true));
-    Value *start = k.CreateZExt(k.CreateICmpEQ(round, i64(0)), k.getInt64Ty());
-    loop(start, k.CreateBinaryIntrinsic(Intrinsic::smin, left, i64(warp)), [&](Value *i) {
-      Element next = shuffled(own, Intrinsic::nvvm_shfl_sync_idx_i32, k.CreateTrunc(i, k.getInt32Ty()));
-      scalars.store(dtype, total, i64(0), combine(op, scalars.load(dtype, total, i64(0)), next, dtype));
-    });
-  });
-  return scalars.load(dtype, total, i64(0));
 }
 
 /// Ends the kernel that reads the results of another one, which are not needed then.

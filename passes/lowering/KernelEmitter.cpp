@@ -331,6 +331,8 @@ KernelEmitter::Indices KernelEmitter::sliceIndices(SliceOp op, const Indices &in
 Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices) {
   if (auto it = rowValues.find(value); it != rowValues.end())
     return it->second;
+  if (isStaged(value, indices))
+    return scalars.load(tensorTypeOf(value).getDtype(), stagedRow.buffer, indices.back());
   if (mlir::Value inner = behind(value))
     return elementAt(inner, indices);
   if (isa<mlir::BlockArgument>(value))

@@ -48,7 +48,8 @@ constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its 
 constexpr int64_t warp = reductionLanes, threadsOfBlock = 256, accessBytes = 16;
 constexpr int64_t manyRows = 4096;                          ///< a warp each is work for a device
 constexpr int64_t leastStaged = 512, mostStaged = 32 << 10; ///< elements and bytes of rows that go to shared memory
-constexpr int64_t manyThreads = 1 << 17;                    ///< are four blocks a multiprocessor of one
+constexpr int64_t leastOfMany = 2048;    ///< elements of rows that do where they are many, as caches do not hold all
+constexpr int64_t manyThreads = 1 << 17; ///< are four blocks a multiprocessor of one
 
 /// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word
 /// i of `toy.kernels`.
@@ -338,8 +339,12 @@ private:
   llvm::Value *launchRows(llvm::Value *site, int64_t width, int64_t shared);
   void stage(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin, llvm::Value *number,
              llvm::Value *buffer);
+  static int64_t stepsAtOnce(llvm::BasicBlock *inside);
   Element stagedFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin,
-                     llvm::Value *end, llvm::Value *buffer, int64_t most);
+                     llvm::Value *end, llvm::Value *buffer, int64_t most, llvm::Value *result);
+  Element stagedRowFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *n,
+                        llvm::Value *buffer, int64_t bytes);
+  bool isStaged(mlir::Value value, const Indices &indices) const;
   Element blockFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin,
                     llvm::Value *end);
   llvm::Value *either(llvm::Value *a, llvm::Value *b);
@@ -350,7 +355,10 @@ private:
   llvm::Value *launchReductionOfBlocks(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchFolds(mlir::Operation *op, DType dtype, int64_t lanes, llvm::Value *site,
                            llvm::function_ref<Element(const Indices &outer, llvm::Value *lane, llvm::Value *n)> fold);
-  Element orderedFold(mlir::Operation *op, llvm::Value *in, llvm::Value *lane, llvm::Value *first, llvm::Value *number);
+  Element foldInTurn(mlir::Operation *op, llvm::Value *first, llvm::Value *end, Element before, int64_t together,
+                     llvm::function_ref<Element(llvm::Value *)> part);
+  Element orderedFold(mlir::Operation *op, llvm::Value *in, llvm::Value *thread, llvm::Value *first,
+                      llvm::Value *number);
   // DeviceColumns.cpp
   Element columnFold(mlir::Operation *op, const Indices &outer, llvm::Value *n);
   llvm::Value *launchColumns(mlir::Operation *op, llvm::Value *site);
@@ -369,6 +377,9 @@ private:
   // DevicePositions.cpp
   llvm::Value *launchPosition(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchPositionOfBlocks(mlir::Operation *op, llvm::Value *site);
+  Element bestOfLanes(mlir::Operation *op, Element best, int64_t lanes);
+  llvm::Value *blockPosition(mlir::Operation *op, llvm::Value *thread, llvm::Value *begin, llvm::Value *end,
+                             llvm::function_ref<Element(llvm::Value *)> candidate);
   llvm::Value *warpPosition(mlir::Operation *op, llvm::Value *lane, llvm::Value *begin, llvm::Value *end,
                             llvm::function_ref<Element(llvm::Value *)> candidate);
   Element threadPosition(mlir::Operation *op, llvm::Value *first, llvm::Value *end, int64_t stride,
@@ -442,6 +453,11 @@ private:
   llvm::Value *rangeBegin = nullptr, *rangeEnd = nullptr;
   int64_t leastBlock = threadsOfBlock; ///< of a device's kernel
   llvm::Value *staged = nullptr;       ///< elements of the fold that is emitted, in shared memory
+  struct {
+    mlir::Value value; ///< of groups of groups: what was folded last, whose row is in shared memory
+    Indices outer;
+    llvm::Value *buffer = nullptr;
+  } stagedRow;
   llvm::SmallVector<llvm::Value *> captured;
   llvm::DenseMap<llvm::Value *, llvm::Value *> captures;
   std::map<std::pair<void *, std::vector<llvm::Value *>>, Element> memo;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Folds of a CUDA device by a block of threads: all of them compute the elements, or bring partial results, into
+/// memory that they share, and the first warp folds those in the host's order.
+#include "passes/lowering/KernelEmitter.h"
+
+using namespace llvm;
+
+namespace toy {
+
+/// The fold of a whole row, whose elements stay in shared memory for what reads them afterwards.
+Element KernelEmitter::stagedRowFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *n, Value *buffer,
+                                     int64_t bytes) {
+  stagedRow = {}; // it goes
+  Element total = stagedFold(op, outer, thread, i64(0), n, buffer, reductionBlock,
+                             k.CreateConstInBoundsGEP1_64(k.getInt8Ty(), buffer, bytes));
+  mlir::Value x = op->getOperand(0);
+  while (mlir::Value inner = behind(x))
+    x = inner;
+  if (tensorTypeOf(x).getDtype() == tensorTypeOf(op->getResult(0)).getDtype())
+    stagedRow = {x, outer, buffer};
+  return total;
+}
+
+bool KernelEmitter::isStaged(mlir::Value value, const Indices &indices) const {
+  return value == stagedRow.value && ArrayRef(indices).drop_back() == ArrayRef(stagedRow.outer);
+}
+
+/// Elements [begin, begin + number) of a fold go to memory that the threads of a block share.
+void KernelEmitter::stage(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *number,
+                          Value *buffer) {
+  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
+  auto element = [&](Value *j) { return reductionElement(op, outer, k.CreateAdd(begin, j, "", true, true)); };
+  auto store = [&](Value *j, const Element &x) { scalars.store(dtype, buffer, j, x); };
+  meetInBlock(); // those before have been read
+  Value *left, *none;
+  strided(thread, number, {}, left, [&](Value *j, Element) {
+    BasicBlock *inside = k.GetInsertBlock();
+    SmallVector<std::pair<Value *, Element>> all = {{j, element(j)}};
+    const int64_t steps = stepsAtOnce(inside) == 8 ? 4 : 1; // more are other threads'
+    for (int64_t i = 1; i < steps; ++i) {
+      Value *other = k.CreateAdd(j, i64(i * threadsOfBlock), "", true, true);
+      all.emplace_back(other, element(other));
+    }
+    for (auto &[at, x] : all)
+      store(at, x);
+    return Round{{}, steps * threadsOfBlock, (steps - 1) * threadsOfBlock};
+  });
+  strided(left, number, {}, none, [&](Value *j, Element) {
+    store(j, element(j));
+    return Round{{}, threadsOfBlock, 0};
+  });
+  meetInBlock();
+}
+
+/// The fold of elements [begin, end), at most a block of them, in all threads of a block: they compute `most` of them
+/// at a time, which the first warp folds in its order, so that its lanes do not wait for memory one after the other.
+/// All find it in `result`, which may be where the elements are.
+Element KernelEmitter::stagedFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *end,
+                                  Value *buffer, int64_t most, Value *result) {
+  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
+  Value *all = k.CreateSub(end, begin);
+  auto part = [&](Value *first, Value *number, const Element &before) {
+    stage(op, outer, thread, first, number, buffer);
+    auto *known = dyn_cast<ConstantInt>(number);
+    staged = buffer;
+    Element total = choose(
+        k.CreateICmpSLT(thread, i64(warp)), dtype,
+        [&] { return threadFold(op, outer, thread, number, warp, known ? known->getSExtValue() : 0, &before); },
+        [&] { return before; });
+    staged = nullptr;
+    return total;
+  };
+  Element total = identityOf(op, dtype);
+  if (most >= reductionBlock)
+    total = part(begin, all, total);
+  else {
+    Value *sum = variable(dtype);
+    scalars.store(dtype, sum, i64(0), total);
+    loop(i64(0), k.CreateUDiv(k.CreateAdd(all, i64(most - 1)), i64(most)), [&](Value *i) {
+      Value *first = k.CreateMul(i, i64(most), "", true, true),
+            *number = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(all, first), i64(most));
+      scalars.store(dtype, sum, i64(0),
+                    part(k.CreateAdd(begin, first, "", true, true), number, scalars.load(dtype, sum, i64(0))));
+    });
+    total = scalars.load(dtype, sum, i64(0));
+  }
+  total = foldOfLanes(op, total);
+  guarded(k.CreateICmpEQ(thread, i64(0)), [&] { scalars.store(dtype, result, i64(0), total); });
+  meetInBlock();
+  return scalars.load(dtype, result, i64(0));
+}
+
+/// A staged fold with memory of its own.
+Element KernelEmitter::blockFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *end) {
+  const int64_t width = toy::sizeOf(tensorTypeOf(op->getResult(0)).getDtype()),
+                most = std::min(reductionBlock, mostStaged / width);
+  auto *known = dyn_cast<ConstantInt>(k.CreateSub(end, begin));
+  const int64_t together = known ? std::min(most, known->getSExtValue()) : most;
+  Value *buffer = sharedMemory(together * width);
+  return stagedFold(op, outer, thread, begin, end, buffer, most, buffer);
+}
+
+/// Partial results from one on, one after the other: a block of threads brings as many as there is shared memory for,
+/// where its first warp finds them at once.
+Element KernelEmitter::orderedFold(mlir::Operation *op, Value *in, Value *thread, Value *first, Value *number) {
+  DType dtype = rootType.getDtype();
+  const int64_t width = toy::sizeOf(dtype), most = (8 << 10) / width; // few, so that more are seldom
+  Value *buffer = sharedMemory(most * width), *total = variable(dtype), *left;
+  scalars.store(dtype, total, i64(0), identityOf(op, dtype)); // where those have begun, too
+  loop(i64(0), k.CreateUDiv(k.CreateAdd(number, i64(most - 1)), i64(most)), [&](Value *round) {
+    Value *base = k.CreateMul(round, i64(most), "", true, true), *from = k.CreateAdd(first, base, "", true, true),
+          *count = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(number, base), i64(most));
+    meetInBlock(); // the last ones have been read
+    strided(thread, count, {}, left, [&](Value *j, Element) {
+      scalars.store(dtype, buffer, j, scalars.load(dtype, in, k.CreateAdd(from, j, "", true, true)));
+      return Round{{}, threadsOfBlock, 0};
+    });
+    meetInBlock();
+    guarded(k.CreateICmpSLT(thread, i64(warp)), [&] {
+      scalars.store(dtype, total, i64(0),
+                    foldInTurn(op, i64(0), count, scalars.load(dtype, total, i64(0)), 16,
+                               [&](Value *j) { return scalars.load(dtype, buffer, j); }));
+    });
+  });
+  return scalars.load(dtype, total, i64(0));
+}
+
+} // namespace toy
