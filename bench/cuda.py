@@ -49,10 +49,17 @@ def toy_ms(arguments, case, rounds):
     return statistics.median(times[WARM:]) * 1e3
 
 
+def of_the_machine():
+    """The environment without what the Python of a bundle needs (scripts/device-bundle)."""
+    left = {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}
+    folders = [f for f in left.pop("LD_LIBRARY_PATH", "").split(":") if f and f != f"{sys.prefix}/lib"]
+    return left | ({"LD_LIBRARY_PATH": ":".join(folders)} if folders else {})
+
+
 def peer_ms(arguments, peer, names, end):
     """One process for a library, which takes seconds to open; it writes a line a case and is ended where one takes too
     long, after which a new one goes on behind that case."""
-    rows, left = {}, list(names)
+    rows, left, said = {}, list(names), tempfile.TemporaryFile("w+")
     while left and time.monotonic() < end:
         command = [
             arguments.python,
@@ -61,7 +68,7 @@ def peer_ms(arguments, peer, names, end):
             "small" if arguments.small else "full",
             *left,
         ]
-        child = processes.start(command, stderr=subprocess.DEVNULL)
+        child = processes.start(command, stderr=said, env=of_the_machine())
         before, opening = len(left), True
         while True:
             limit = 3 * arguments.limit if opening else arguments.limit
@@ -80,6 +87,8 @@ def peer_ms(arguments, peer, names, end):
         processes.end(child)
         child.wait()
         if "version" not in rows:  # it is not installed, or sees no device
+            said.seek(0)
+            print(f"{peer}: {(said.read().strip().splitlines() or ['ended'])[-1][:200]}", flush=True)
             return {}
         if left and (len(left) == before or time.monotonic() < end):
             rows[left.pop(0)] = "ended"

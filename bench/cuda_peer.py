@@ -45,7 +45,7 @@ def milliseconds(case, peer, module, wait, compiled, small):
     scope, sizes = {"torch": module, "xp": module, "functools": functools}, case.small if small else case.sizes
     exec(formatted(set_up, sizes), scope)
     # JAX's compiler would compute what depends on no argument.
-    names = sorted(n for n, v in scope.items() if hasattr(v, "dtype") and not n.startswith("_"))
+    names = sorted(n for n, v in scope.items() if hasattr(v, "shape"))
     exec(f"def f({', '.join(names)}):\n  return {formatted(call, sizes)}", scope)
     f, arguments, times = compiled(scope["f"]), [scope[name] for name in names], []
     for _ in range(ROUNDS + WARM):

@@ -39,6 +39,12 @@ def inside(folder, command):
     )
 
 
+# A Python that has no library, but would not start with another one's.
+PYTHON = """#!/bin/sh
+[ -z "$PYTHONHOME$LD_LIBRARY_PATH" ] && echo '{"version": "1"}'
+"""
+
+
 def unpacked(toy, folder):
     """Makes the archive and unpacks it; what is wrong, or nothing."""
     archive = folder / "bundle.tar.xz"
@@ -49,6 +55,8 @@ def unpacked(toy, folder):
         return made.stdout + made.stderr
     bare(folder / "root")
     subprocess.run(["tar", "-xJf", archive, "-C", folder / "root"], check=True)
+    (folder / "root/bin/python3").write_text(PYTHON)
+    (folder / "root/bin/python3").chmod(0o755)
     return None
 
 
@@ -82,7 +90,8 @@ def bundle(toy):
                 return f"{what}: {done.returncode}\n{done.stdout}{done.stderr}"
             report = json.loads(reports[0].read_text())
             found = report["totals"]["passed"] if "totals" in report else len(report["toy"])
-            if found < count or "Fake device" not in "".join(report["about"]):
+            missing = what.startswith("bench") and report["peers"]["cupy"]["version"] != "1"
+            if found < count or missing or "Fake device" not in "".join(report["about"]):
                 return f"{what}: {report}"
     return None
 
