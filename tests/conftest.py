@@ -183,11 +183,12 @@ class Program(pytest.File):
         of_errors, turn = self.path.parent.name == "errors", zlib.crc32(self.path.stem.encode()) % len(IN_TURN)
         by_build = BY_BUILD[(turn + programs.is_sanitized()) % len(BY_BUILD)]
         by_day = OF_ERRORS if of_errors else [*EVERY_DAY, by_build, IN_TURN[turn]]
+        shared = ["host"] if self.path.stem in programs.OF_THE_HOST else []
         yield Case.from_parent(
             self,
             name=self.path.stem,
             check=lambda toy: self.check(toy, by_day),
-            markers=["long"] if self.path.stem in LONG_PROGRAMS else [],
+            markers=[*shared, *(["long"] if self.path.stem in LONG_PROGRAMS else [])],
         )
         if not of_errors:
             others = dict.fromkeys(way for way in [*BY_BUILD, *IN_TURN] if way not in by_day)
@@ -196,7 +197,7 @@ class Program(pytest.File):
                 self,
                 name=f"{self.path.stem} at night",
                 check=lambda toy: self.check(toy, at_night),
-                markers=["nightly"],
+                markers=[*shared, "nightly"],
             )
 
     def check(self, toy, configurations):

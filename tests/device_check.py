@@ -26,7 +26,7 @@ import device_numbers
 import device_ropes
 import processes
 from device import EVERYWHERE, GRAPHS, run, same_bits
-from programs import expected_lines
+from programs import OF_THE_HOST, expected_lines
 
 FIRST = """var a = f32(reshape(sin(arange(1200) * 0.7), [30, 40])); var z = c64(a) * c64(1 + 0.5i);
 var q = f32(reshape(cos(arange(512)), [1, 4, 8, 16])); var w = c64(polar(1.0, reshape(arange(32) * 0.1, [4, 8])));
@@ -37,10 +37,6 @@ for i in range(3) { print(f(a + f32(i), z, q, w)); }
 SPECIAL = "[0.0, -0.0, 1, -1, 0.5, -0.5, inf, -inf, nan, 1e-310, 1e308, -1e308, 709.5, 710, -740, -745.5, 1e22, 2e6, 1e-200, 2, -2, 0.9999999, 1.0000001, 123456789]"
 FUNCTIONS = "exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh sqrt rsqrt reciprocal abs erf sigmoid".split()
 OF_COMPLEX = "exp log sin cos tan sinh cosh tanh sqrt reciprocal abs".split()
-
-
-# Says that bits of small products are those of the host's order (rule 13), which are not a library's.
-IN_ORDER = {"small-complex-products"}
 
 
 def first(toy):
@@ -164,7 +160,7 @@ def cases_of_a_device():
     yield "new graphs", device_counts.new_graphs
     yield from numbers(["joined ropes", "near ropes", "folds", "product"])
     paths = sorted(p for folder in ("tests/e2e", "examples") for p in (device.ROOT / folder).glob("*.toy"))
-    paths = [path for path in paths if expected_lines(path) and path.stem not in IN_ORDER]
+    paths = [path for path in paths if expected_lines(path) and path.stem not in OF_THE_HOST]
     short = [path for path in paths if path.stem not in device.AT_NIGHT]
 
     def programs(turn, paths):
