@@ -9,8 +9,8 @@ COLUMN_MUTANTS = [
     (
         "staged elements are read before they are there",
         STAGING,
-        "threadsOfBlock, 0};\n  });\n  meetInBlock();\n}",
-        "threadsOfBlock, 0};\n  });\n}",
+        "step, 0};\n  });\n  meetInBlock();\n}",
+        "step, 0};\n  });\n}",
     ),
     ("staged elements go before they are read", STAGING, "  meetInBlock(); // those before", "  // those before"),
     (
@@ -50,6 +50,7 @@ COLUMN_MUTANTS = [
         "value == stagedRow.value && ArrayRef(indices).drop_back() == ArrayRef(stagedRow.outer)",
         "value == stagedRow.value",
     ),
+    ("staged neighbours are all the first", STAGING, "Value *j = i > 0 ?", "Value *j = false ?"),
     ("staged rows are not read again", STAGING, "stagedRow = {x, outer, buffer};", ""),
     ("rows are read where others come", STAGING, "stagedRow = {}; // it goes", ""),
     (

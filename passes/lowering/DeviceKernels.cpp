@@ -191,16 +191,16 @@ Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site, Value *otherObje
 void KernelEmitter::prefetch(mlir::Value value, const Indices &indices) {
   std::set<std::pair<void *, std::vector<Value *>>> seen;
   auto visit = [&](auto &self, mlir::Value v, const Indices &at) -> void {
-    if (rowValues.contains(v) || isStaged(v, at) ||
+    if (rowValues.contains(v) ||
         !seen.emplace(v.getAsOpaquePointer(), std::vector<Value *>(at.begin(), at.end())).second)
       return;
-    if (mlir::Value inner = behind(v))
-      return self(self, inner, at);
     mlir::Operation *def = v.getDefiningOp();
-    if (!def) {
+    if (isStaged(v, at) || (!def && !behind(v))) {
       elementAt(v, at);
       return;
     }
+    if (mlir::Value inner = behind(v))
+      return self(self, inner, at);
     if (auto part = dyn_cast<PartOp>(def)) {
       Indices own = at;
       own.push_back(i64(part.getIndex()));

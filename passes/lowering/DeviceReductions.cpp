@@ -45,17 +45,18 @@ Value *KernelEmitter::launchRows(Value *site) {
     widest = std::max<int64_t>(widest, toy::sizeOf(tensorTypeOf(group.getResult(0)).getDtype()));
   Dim last = rootType.getDims().back();
   const int64_t known = last.isNumber() && last.value() % width == 0 ? width : 1;
-  auto byWarps = [&] {
+  auto by = [&](int64_t shared) {
     if (last.isNumber())
-      return launchRows(site, known, 0);
+      return launchRows(site, known, shared);
     return launchEither(
-        callerSize(root, rootType.getRank() - 1), width, [&] { return launchRows(site, width, 0); },
-        [&] { return launchRows(site, 1, 0); });
+        callerSize(root, rootType.getRank() - 1), width, [&] { return launchRows(site, width, shared); },
+        [&] { return launchRows(site, 1, shared); });
   };
+  auto byWarps = [&] { return by(0); };
   const int64_t most = std::min(reductionBlock, mostStaged / widest);
   if (last.isNumber() && (last.value() < leastStaged || last.value() > most))
     return byWarps();
-  auto byBlocks = [&] { return launchRows(site, known, widest * (last.isNumber() ? last.value() : most)); };
+  auto byBlocks = [&] { return by(widest * (last.isNumber() ? last.value() : most)); };
   SmallVector<Value *> all = resultSizes();
   Value *isStaged = either(caller.CreateICmpSLT(product(ArrayRef(all).drop_back()), caller.getInt64(manyRows)),
                            caller.CreateICmpSGE(all.back(), caller.getInt64(leastOfMany)));
@@ -96,7 +97,7 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width, int64_t shared) {
       bool isFold = def && def->hasTrait<OpTrait::Reduction>();
       rowValues[result] =
           !isFold  ? elementAt(inner, first)
-          : buffer ? stagedRowFold(def, outer, lane, n, buffer, shared)
+          : buffer ? stagedRowFold(def, outer, lane, n, buffer, shared, width)
                    : shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, k.getInt32(0));
     }
     memo.clear();

@@ -10,10 +10,10 @@ namespace toy {
 
 /// The fold of a whole row, whose elements stay in shared memory for what reads them afterwards.
 Element KernelEmitter::stagedRowFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *n, Value *buffer,
-                                     int64_t bytes) {
+                                     int64_t bytes, int64_t width) {
   stagedRow = {}; // it goes
   Element total = stagedFold(op, outer, thread, i64(0), n, buffer, reductionBlock,
-                             k.CreateConstInBoundsGEP1_64(k.getInt8Ty(), buffer, bytes));
+                             k.CreateConstInBoundsGEP1_64(k.getInt8Ty(), buffer, bytes), width);
   mlir::Value x = op->getOperand(0);
   while (mlir::Value inner = behind(x))
     x = inner;
@@ -26,29 +26,45 @@ bool KernelEmitter::isStaged(mlir::Value value, const Indices &indices) const {
   return value == stagedRow.value && ArrayRef(indices).drop_back() == ArrayRef(stagedRow.outer);
 }
 
-/// Elements [begin, begin + number) of a fold go to memory that the threads of a block share.
+/// Elements [begin, begin + number) of a fold go to memory that the threads of a block share, `width` neighbours by a
+/// thread, of which the number is a multiple.
 void KernelEmitter::stage(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *number,
-                          Value *buffer) {
+                          Value *buffer, int64_t width) {
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
-  auto element = [&](Value *j) { return reductionElement(op, outer, k.CreateAdd(begin, j, "", true, true)); };
-  auto store = [&](Value *j, const Element &x) { scalars.store(dtype, buffer, j, x); };
+  const int64_t step = width * threadsOfBlock;
+  SmallVector<std::pair<Value *, Element>> all;
+  auto compute = [&](Value *first) {
+    SmallVector<std::pair<Value *, Value *>> places; // in shared memory, and along the axis
+    for (int64_t i = 0; i < width; ++i) {
+      Value *j = i > 0 ? k.CreateAdd(first, i64(i), "", true, true) : first;
+      places.emplace_back(j, begin == i64(0) ? j : k.CreateAdd(begin, j, "", true, true));
+    }
+    if (width > 1)
+      for (auto [j, source] : places)
+        prefetch(op->getOperand(0), reductionIndices(op, outer, source));
+    for (auto [j, source] : places)
+      all.emplace_back(j, reductionElement(op, outer, source));
+  };
+  auto store = [&] {
+    for (auto &[j, x] : all)
+      scalars.store(dtype, buffer, j, x);
+    all.clear();
+  };
   meetInBlock(); // those before have been read
   Value *left, *none;
-  strided(thread, number, {}, left, [&](Value *j, Element) {
+  strided(k.CreateMul(thread, i64(width), "", true, true), number, {}, left, [&](Value *j, Element) {
     BasicBlock *inside = k.GetInsertBlock();
-    SmallVector<std::pair<Value *, Element>> all = {{j, element(j)}};
-    const int64_t steps = stepsAtOnce(inside) == 8 ? 4 : 1; // more are other threads'
-    for (int64_t i = 1; i < steps; ++i) {
-      Value *other = k.CreateAdd(j, i64(i * threadsOfBlock), "", true, true);
-      all.emplace_back(other, element(other));
-    }
-    for (auto &[at, x] : all)
-      store(at, x);
-    return Round{{}, steps * threadsOfBlock, (steps - 1) * threadsOfBlock};
+    compute(j);
+    const int64_t steps = stepsAtOnce(inside) == 8 ? std::max<int64_t>(4 / width, 2) : 1; // more are other threads'
+    for (int64_t i = 1; i < steps; ++i)
+      compute(k.CreateAdd(j, i64(i * step), "", true, true));
+    store();
+    return Round{{}, steps * step, (steps - 1) * step};
   });
   strided(left, number, {}, none, [&](Value *j, Element) {
-    store(j, element(j));
-    return Round{{}, threadsOfBlock, 0};
+    compute(j);
+    store();
+    return Round{{}, step, 0};
   });
   meetInBlock();
 }
@@ -57,11 +73,11 @@ void KernelEmitter::stage(mlir::Operation *op, const Indices &outer, Value *thre
 /// at a time, which the first warp folds in its order, so that its lanes do not wait for memory one after the other.
 /// All find it in `result`, which may be where the elements are.
 Element KernelEmitter::stagedFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *end,
-                                  Value *buffer, int64_t most, Value *result) {
+                                  Value *buffer, int64_t most, Value *result, int64_t width) {
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
   Value *all = k.CreateSub(end, begin);
   auto part = [&](Value *first, Value *number, const Element &before) {
-    stage(op, outer, thread, first, number, buffer);
+    stage(op, outer, thread, first, number, buffer, width);
     auto *known = dyn_cast<ConstantInt>(number);
     staged = buffer;
     Element total = choose(
@@ -98,7 +114,7 @@ Element KernelEmitter::blockFold(mlir::Operation *op, const Indices &outer, Valu
   auto *known = dyn_cast<ConstantInt>(k.CreateSub(end, begin));
   const int64_t together = known ? std::min(most, known->getSExtValue()) : most;
   Value *buffer = sharedMemory(together * width);
-  return stagedFold(op, outer, thread, begin, end, buffer, most, buffer);
+  return stagedFold(op, outer, thread, begin, end, buffer, most, buffer, 1);
 }
 
 /// Partial results from one on, one after the other: a block of threads brings as many as there is shared memory for,

@@ -338,12 +338,12 @@ private:
   llvm::Value *launchRows(llvm::Value *site);
   llvm::Value *launchRows(llvm::Value *site, int64_t width, int64_t shared);
   void stage(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin, llvm::Value *number,
-             llvm::Value *buffer);
+             llvm::Value *buffer, int64_t width);
   static int64_t stepsAtOnce(llvm::BasicBlock *inside);
   Element stagedFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin,
-                     llvm::Value *end, llvm::Value *buffer, int64_t most, llvm::Value *result);
+                     llvm::Value *end, llvm::Value *buffer, int64_t most, llvm::Value *result, int64_t width);
   Element stagedRowFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *n,
-                        llvm::Value *buffer, int64_t bytes);
+                        llvm::Value *buffer, int64_t bytes, int64_t width);
   bool isStaged(mlir::Value value, const Indices &indices) const;
   Element blockFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin,
                     llvm::Value *end);
