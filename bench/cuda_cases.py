@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/cuda.py measures, the most telling first. `{n}` and so on stand for sizes: those of a device, and small
+"""What bench/gpu.py measures, the most telling first. `{n}` and so on stand for sizes: those of a device, and small
 ones, with which the cases are tried without one. Bytes are those that must be read and written, operations real ones.
 PyTorch's expressions are its own; CuPy and JAX share one, with `xp` for the module."""
 import collections

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be said of the cases of bench/cuda.py without a device: for each kernel of a call, blocks at the sizes of a
+"""What can be said of the cases of bench/gpu.py without a device: for each kernel of a call, blocks at the sizes of a
 device, bytes of its accesses, registers, spilled bytes and local memory by ptxas, and instructions by nvdisasm (of
 CUDA's toolkit, or of the package nvidia-cuda-nvdisasm). The fake driver loads and counts, and computes nothing. A table
 in Markdown. Usage: cuda_counts.py TOY [PTXAS [NVDISASM]]"""

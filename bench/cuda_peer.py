@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One library on a CUDA device, for bench/cuda.py: writes its version, then a line of JSON for each case. Usage:
+"""One library on a CUDA device, for bench/gpu.py: writes its version, then a line of JSON for each case. Usage:
 cuda_peer.py torch|"torch compiled"|cupy|jax|numpy full|small CASE... (NumPy has no device: for a test)."""
 import functools
 import json
@@ -42,10 +42,11 @@ def version(peer):
 
 def milliseconds(case, peer, module, wait, compiled, small):
     set_up, call = (case.torch, case.torch_call) if "torch" in peer else (case.xp, case.xp_call)
-    scope, sizes = {"torch": module, "xp": module, "functools": functools}, case.small if small else case.sizes
+    given, sizes = {"torch": module, "xp": module, "functools": functools}, case.small if small else case.sizes
+    scope = dict(given)
     exec(formatted(set_up, sizes), scope)
     # JAX's compiler would compute what depends on no argument.
-    names = sorted(n for n, v in scope.items() if hasattr(v, "shape"))
+    names = sorted(name for name in scope.keys() - given.keys() if not name.startswith("_"))
     exec(f"def f({', '.join(names)}):\n  return {formatted(call, sizes)}", scope)
     f, arguments, times = compiled(scope["f"]), [scope[name] for name in names], []
     for _ in range(ROUNDS + WARM):

@@ -8,7 +8,6 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
@@ -55,33 +54,37 @@ std::unique_ptr<TargetMachine> machineFor(int architecture) {
                                                                       CodeGenOptLevel::Default));
 }
 
-/// Instructions of a kernel and of all that it calls, and whether it calls or divides.
+/// Instructions of a kernel and of all that it calls, and whether it divides floats.
 std::pair<size_t, bool> sizeOfCode(Function &kernel) {
   size_t size = 0;
-  bool hasCalls = false;
+  bool divides = false;
   SetVector<Function *> reached;
   reached.insert(&kernel);
   for (size_t i = 0; i < reached.size(); ++i) {
     size += reached[i]->getInstructionCount();
     for (Instruction &instruction : instructions(*reached[i])) {
-      auto *call = dyn_cast<CallBase>(&instruction);
-      if (call && call->getCalledFunction())
+      divides |= instruction.getOpcode() == Instruction::FDiv;
+      if (auto *call = dyn_cast<CallBase>(&instruction); call && call->getCalledFunction())
         reached.insert(call->getCalledFunction());
-      hasCalls |= (call && !isa<IntrinsicInst>(call)) || instruction.getOpcode() == Instruction::FDiv;
     }
   }
-  return {size, hasCalls};
+  return {size, divides};
 }
 
 /// Says of long kernels that three blocks a multiprocessor are enough, which leaves them 80 registers, and of those
-/// that call functions or divide (which is one for ptxas) that four are, which leaves 64: it would rather store some
-/// than have less than it likes. Powers and e^z - 1 of complex numbers need more than 64.
+/// that divide floats, which is a call for ptxas, that four are, which leaves 64: it would rather store some than have
+/// less than it likes. Groups of rows have enough. Powers and e^z - 1 of complex numbers need more than 64.
 void leaveRegisters(Module &module) {
   constexpr size_t isLong = 2500;
-  for (Function &f : module)
-    if (f.getCallingConv() == CallingConv::PTX_Kernel && !f.hasFnAttribute("nvvm.minctasm"))
-      if (auto [size, hasCalls] = sizeOfCode(f); size > isLong || hasCalls)
-        f.addFnAttr("nvvm.minctasm", size > isLong ? "3" : "4");
+  for (Function &f : module) {
+    if (f.getCallingConv() != CallingConv::PTX_Kernel || f.hasFnAttribute("nvvm.minctasm"))
+      continue;
+    auto [size, divides] = sizeOfCode(f);
+    if (size > isLong)
+      f.addFnAttr("nvvm.minctasm", "3");
+    else if (divides && !f.hasFnAttribute("toy-rows"))
+      f.addFnAttr("nvvm.minctasm", "4");
+  }
 }
 
 } // namespace

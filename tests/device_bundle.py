@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The archive of scripts/device-bundle, unpacked where there is nothing but glibc and a shell, with the fake driver;
-and what bench/cuda.py measures beside us, with NumPy for a library of a device."""
+and what bench/gpu.py measures beside us, with NumPy for a library of a device."""
 import json
 import os
 import pathlib

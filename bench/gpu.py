@@ -3,7 +3,7 @@
 milliseconds, medians. Each measurement has a limit, all of them one budget: Toy first, the cases in the order of
 bench/cuda_cases.py. Reports as JSON and as Markdown. Nothing here is a test.
 
-    cuda.py TOY [--small] [--only=SUBSTRING] [--limit=SECONDS] [--budget=SECONDS] [--out=FOLDER] [--python=PYTHON]"""
+    gpu.py TOY [--small] [--only=SUBSTRING] [--limit=SECONDS] [--budget=SECONDS] [--out=FOLDER] [--python=PYTHON]"""
 import argparse
 import datetime
 import json
