@@ -73,18 +73,13 @@ std::pair<size_t, bool> sizeOfCode(Function &kernel) {
 
 /// Says of long kernels that three blocks a multiprocessor are enough, which leaves them 80 registers, and of those
 /// that divide floats, which is a call for ptxas, that four are, which leaves 64: it would rather store some than have
-/// less than it likes. Groups of rows have enough. Powers and e^z - 1 of complex numbers need more than 64.
+/// less than it likes. Powers and e^z - 1 of complex numbers need more than 64.
 void leaveRegisters(Module &module) {
   constexpr size_t isLong = 2500;
-  for (Function &f : module) {
-    if (f.getCallingConv() != CallingConv::PTX_Kernel || f.hasFnAttribute("nvvm.minctasm"))
-      continue;
-    auto [size, divides] = sizeOfCode(f);
-    if (size > isLong)
-      f.addFnAttr("nvvm.minctasm", "3");
-    else if (divides && !f.hasFnAttribute("toy-rows"))
-      f.addFnAttr("nvvm.minctasm", "4");
-  }
+  for (Function &f : module)
+    if (f.getCallingConv() == CallingConv::PTX_Kernel && !f.hasFnAttribute("nvvm.minctasm"))
+      if (auto [size, divides] = sizeOfCode(f); size > isLong || divides)
+        f.addFnAttr("nvvm.minctasm", size > isLong ? "3" : "4");
 }
 
 } // namespace

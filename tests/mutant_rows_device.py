@@ -455,7 +455,7 @@ DEVICE_MUTANTS = [
         "if (!runTop(owner, top, /*wait=*/true))",
         "if (!runTop(owner, top))",
     ),
-    ("long kernels store registers", "jit/DeviceCompiler.cpp", 'f.addFnAttr("nvvm.minctasm", "3");', ""),
+    ("long kernels store registers", "jit/DeviceCompiler.cpp", 'size > isLong ? "3"', 'false ? "3"'),
     (
         "rows are taken for lanes",
         REDUCTIONS,

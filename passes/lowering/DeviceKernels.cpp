@@ -97,8 +97,6 @@ Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> result
                                 "k" + Twine(device->kernels.size()), module);
   made->setCallingConv(CallingConv::PTX_Kernel);
   made->addFnAttr("nvvm.maxntid", std::to_string(threadsOfBlock));
-  if (!op.getBody().front().getOps<FusedOp>().empty())
-    made->addFnAttr("toy-rows"); // for jit/DeviceCompiler.cpp
   if (int64_t blocks = leastBlocks(op, order.size()))
     made->addFnAttr("nvvm.minctasm", std::to_string(blocks));
   made->splice(made->end(), kernel);
