@@ -19,6 +19,7 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -225,13 +226,22 @@ bool Compiler::isQuick(const CompiledUnit &c) const {
          (options.optimization == CompileOptions::byCost && !options.profile && isCheap(*c.ir));
 }
 
-/// PTX of kernels, from the cache or made; asked for when the first of them runs.
-static std::string ptxOf(CodeCache &cache, StringRef bitcode, const std::string &digest, int architecture) {
-  std::string key = CodeCache::keyOf(digest + " ptx" + std::to_string(architecture)), error;
+/// PTX of a kernel, from the cache or made. The other kernels of its module are not read: many are forms for sizes that
+/// never come, and the driver's compiler takes some ten milliseconds for each.
+static std::string ptxOf(CodeCache &cache, StringRef bitcode, const std::string &digest, StringRef kernel,
+                         int architecture) {
+  std::string key = CodeCache::keyOf(formatv("{0} {1} ptx{2}", digest, kernel, architecture).str()), error;
   if (std::unique_ptr<MemoryBuffer> kept = cache.find(key))
     return kept->getBuffer().str();
   LLVMContext context;
-  Expected<std::unique_ptr<Module>> module = parseBitcodeFile({bitcode, "kernels"}, context);
+  Expected<std::unique_ptr<Module>> module = getLazyBitcodeModule({bitcode, "kernels"}, context);
+  if (module) {
+    for (Function &f : make_early_inc_range(**module))
+      if (f.getCallingConv() == CallingConv::PTX_Kernel && f.getName() != kernel)
+        f.eraseFromParent();
+    if (Error problem = (*module)->materializeAll())
+      module = std::move(problem);
+  }
   std::string ptx = module ? compileToPtx(**module, architecture, error) : toString(module.takeError());
   if (!module || ptx.empty())
     rt::fail(DiagId::DeviceFailed, {"compiling kernels failed: " + (module ? error : ptx)});
@@ -244,19 +254,21 @@ static std::string ptxOf(CodeCache &cache, StringRef bitcode, const std::string 
 rt::DeviceKernel **Compiler::tableOf(DeviceCode &code) {
   if (code.kernels.empty())
     return nullptr;
-  std::string bitcode;
-  raw_string_ostream stream(bitcode);
+  auto bitcode = std::make_shared<std::string>();
+  raw_string_ostream stream(*bitcode);
   WriteBitcodeToFile(code.module, stream);
-  state->deviceModules.push_back(std::make_unique<rt::DeviceModule>(
-      [cache = cache.get(), digest = cache->keyOf(code.module, "kernels"),
-       bitcode = std::move(bitcode)](int capability) { return ptxOf(*cache, bitcode, digest, capability); }));
+  auto digest = std::make_shared<const std::string>(cache->keyOf(code.module, "kernels"));
   auto &table = state->kernelTables.emplace_back(std::make_unique<rt::DeviceKernel *[]>(code.kernels.size()));
   for (auto [i, name] : enumerate(code.kernels)) {
     table[i] = rt::handWrittenKernel(name);
-    if (!table[i]) {
-      rt::DeviceKernel kernel{state->deviceModules.back().get(), name};
-      table[i] = state->deviceKernels.emplace_back(std::make_unique<rt::DeviceKernel>(std::move(kernel))).get();
-    }
+    if (table[i])
+      continue;
+    state->deviceModules.push_back(
+        std::make_unique<rt::DeviceModule>([cache = cache.get(), digest, bitcode, name](int capability) {
+          return ptxOf(*cache, *bitcode, *digest, name, capability);
+        }));
+    rt::DeviceKernel kernel{state->deviceModules.back().get(), name};
+    table[i] = state->deviceKernels.emplace_back(std::make_unique<rt::DeviceKernel>(std::move(kernel))).get();
   }
   return table.get();
 }

@@ -152,6 +152,16 @@ for i in range(8) { print(g(x, i % 2)); }"""
     return None
 
 
+def only_what_runs(toy):
+    """Of the forms of a kernel for sizes that are not known the driver compiles the one that runs."""
+    text = "def f(x: f32[N, M]) { return softmax(x, axis = 1); } var a = f32(ones([16, 700])); print(f(a));"
+    made = subprocess.run([toy, "--emit=ptx", "-e", text], capture_output=True, text=True).stdout.count(".entry")
+    with tempfile.TemporaryDirectory() as folder:
+        run(toy, [*EVERYWHERE, "--no-cache", "-e", text], TOY_FAKE_IDLE=folder)
+        loaded = [path.read_text().count(".entry") for path in pathlib.Path(folder).glob("*.ptx")]
+    return None if made > 8 and loaded == [1, 1] else f"of {made} kernels {loaded} are loaded"
+
+
 def overlap(toy):
     """Independent chains of small operations run next to each other, on streams and in graphs; big ones and dependent
     ones do not. In virtual time."""
@@ -387,5 +397,6 @@ def all_cases():
         ("device: staged", staged),
         ("device: places", places),
         ("device: overlap", overlap),
+        ("device: only what runs is compiled", only_what_runs),
         ("device: placement", placement, "release", "long"),
     ]

@@ -455,6 +455,7 @@ DEVICE_MUTANTS = [
         "if (!runTop(owner, top, /*wait=*/true))",
         "if (!runTop(owner, top))",
     ),
+    ("forms that never run are compiled", "compile/Compile.cpp", "f.getName() != kernel", "false"),
     ("long kernels store registers", "jit/DeviceCompiler.cpp", 'size > isLong ? "3"', 'false ? "3"'),
     (
         "rows are taken for lanes",
