@@ -33,6 +33,11 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
           op.setAttr("toy.exact", b.getUnitAttr());
         if (isa<FloorDivOp, ModOp>(op) && isInteger64(op.getResult(0)) && bounds.of(op.getOperand(1), &op).lo > 0)
           describeDivision(&op, bounds);
+        if (auto size = dyn_cast<SizeValueOp>(op)) {
+          size.setExprAttr(bounds.deciding(size, size.getExpr(), &op).getAttr());
+          if (bounds.isExact(size, size.getExpr(), &op))
+            op.setAttr("toy.exact", b.getUnitAttr());
+        }
         if (isa<CheckSizeOp, SizeValueOp, MinimumOp, MaximumOp>(op))
           bounds.noteCheck(&op);
         auto check = dyn_cast<CheckIndexOp>(op);

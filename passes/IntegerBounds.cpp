@@ -133,8 +133,10 @@ static Value onlyTerm(SizeValueOp size, Dim expression) {
 }
 
 SmallVector<Fact, 2> Bounds::factsBehind(Operation *op) {
-  if (auto check = dyn_cast<CheckIndexOp>(op))
-    return {{check.getIndex(), check.getSize(), 1}};
+  if (auto check = dyn_cast<CheckIndexOp>(op)) {
+    const auto index = constantInteger(check.getIndex()).value_or(0); // from the end: `index + size >= 0`
+    return {{check.getIndex(), check.getSize(), index < 0 && index > -largestSize ? -2 * index : 1}};
+  }
   if (isa<MinimumOp>(op) && isInteger64(op->getResult(0)))
     return {{op->getResult(0), op->getOperand(0), 0}, {op->getResult(0), op->getOperand(1), 0}};
   if (isa<MaximumOp>(op) && isInteger64(op->getResult(0)))
@@ -360,6 +362,84 @@ std::optional<Linear> Bounds::linear(SizeValueOp size, Dim expression, Spot at, 
         out.add(linear(size.getOperand(*operand), at, depth + 1), factor);
     });
   return isSum ? std::optional(out) : std::nullopt;
+}
+
+/// The members of a minimum or maximum, to which a constant may have been added.
+struct Choice {
+  explicit Choice(Dim expression) {
+    Dim only;
+    int terms = 0;
+    if (!expression.isNumber() && !expression.isUnknown())
+      expression.forEachTerm([&](int64_t factor, Dim term) {
+        only = term;
+        terms += factor == 1 ? 1 : 2;
+      });
+    if (terms != 1)
+      return;
+    isMax = only.kind() == Dim::Kind::Max;
+    if (isMax || only.kind() == Dim::Kind::Min)
+      for (Dim member : only.operands())
+        members.push_back(member + Dim::number(expression.getContext(), expression.constant()));
+    inner = only;
+  }
+  Dim inner;                   ///< without the constant
+  SmallVector<Dim, 4> members; ///< none of anything else
+  bool isMax = false;
+};
+
+bool Bounds::isAtLeast(SizeValueOp size, Dim more, Dim less, Spot at) {
+  const Choice greater(more), smaller(less);
+  auto isNotLess = [&](Dim member) { return isAtLeast(size, more, member, at); };
+  auto isNotMore = [&](Dim member) { return isAtLeast(size, member, less, at); };
+  if (!smaller.members.empty())
+    return smaller.isMax ? llvm::all_of(smaller.members, isNotLess) : llvm::any_of(smaller.members, isNotLess);
+  if (!greater.members.empty())
+    return greater.isMax ? llvm::any_of(greater.members, isNotMore) : llvm::all_of(greater.members, isNotMore);
+  auto difference = linear(size, more, at, 0), other = linear(size, less, at, 0);
+  if (!difference || !other)
+    return false;
+  difference->add(*other, -1);
+  return isNonNegative(*difference, at, 1);
+}
+
+bool Bounds::isExact(SizeValueOp size, Dim expression, Spot at) {
+  const Choice choice(expression);
+  if (!choice.members.empty()) {
+    auto areExact = [&](ArrayRef<Dim> members) {
+      return llvm::all_of(members, [&](Dim member) { return isExact(size, member, at); });
+    };
+    return areExact(choice.members) && (expression.constant() == 0 || areExact(choice.inner.operands()));
+  }
+  if (expression.isNumber())
+    return true;
+  Value term = onlyTerm(size, expression);
+  if (!term)
+    return false;
+  const Interval interval = of(term, at);
+  const __int128 more = expression.constant();
+  return interval.lo + more >= INT64_MIN && interval.hi + more <= INT64_MAX;
+}
+
+Dim Bounds::deciding(SizeValueOp size, Dim expression, Spot at) {
+  Choice choice(expression);
+  SmallVector<Dim, 4> &members = choice.members;
+  if (members.empty())
+    return expression;
+  for (Dim &member : members)
+    member = deciding(size, member, at);
+  for (size_t i = members.size(); i-- > 0;) {
+    steps = 0;
+    auto decides = [&](Dim other) {
+      return other != members[i] &&
+             isAtLeast(size, choice.isMax ? other : members[i], choice.isMax ? members[i] : other, at);
+    };
+    if (isExact(size, members[i], at) && llvm::any_of(members, decides))
+      members.erase(members.begin() + i);
+  }
+  Dim all = members.front();
+  for (Dim member : ArrayRef(members).drop_front())
+    all = choice.isMax ? all.max(member) : all.min(member);
+  return all;
 }
 
 bool Bounds::isNonNegative(const Linear &sum, Spot at, int more) {

@@ -95,6 +95,10 @@ public:
   bool isSumAtLeast(int64_t f, mlir::Value a, int64_t g, mlir::Value b, int64_t least, Spot at);
   /// Whether a sum, difference or product never wraps.
   bool isExact(mlir::Operation *op, Spot at);
+  /// Whether nothing in an expression of sizes leaves 64 bits.
+  bool isExact(SizeValueOp size, Dim expression, Spot at);
+  /// An expression of sizes without members of minima and maxima that others decide instead of.
+  Dim deciding(SizeValueOp size, Dim expression, Spot at);
   mlir::DominanceInfo dominance;
 
 private:
@@ -157,6 +161,8 @@ private:
   /// An expression of sizes, of which the run checks that nothing wraps, if it is a sum, or the largest of several of
   /// which one is known to be it.
   std::optional<Linear> linear(SizeValueOp size, Dim expression, Spot at, int depth);
+
+  bool isAtLeast(SizeValueOp size, Dim more, Dim less, Spot at);
 
   bool isNonNegative(const Linear &sum, Spot at, int more);
 

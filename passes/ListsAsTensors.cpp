@@ -178,12 +178,32 @@ private:
       }
   }
 
+  /// The length of a list, at an operation before which it may already have been changed: what it was made of is asked
+  /// before it is. One that was made longer or shorter has a length that needs no look at it.
+  Value lengthOf(Value list, Operation *at) {
+    b.setInsertionPoint(at);
+    Operation *def = list.getDefiningOp();
+    if (auto slice = dyn_cast_if_present<ListSliceOp>(def))
+      return slice.getCount();
+    if (auto made = dyn_cast_if_present<ListOp>(def))
+      return integerConstant(b, at->getLoc(), made.getValues().size());
+    if (!isa_and_present<ListAppendOp, ListSetOp>(def))
+      return DimOp::create(b, at->getLoc(), TensorType::scalar(b.getContext(), DType::I64), list, 0);
+    if (!lengths.contains(def)) {
+      Value before = lengthOf(def->getOperand(0), def);
+      if (isa<ListAppendOp>(def))
+        before = AddOp::create(b, def->getLoc(), before.getType(), before, integerConstant(b, def->getLoc(), 1));
+      lengths[def] = before;
+    }
+    return lengths[def];
+  }
+
   /// What a list is asked.
   void convertQuestion(Operation *op) {
     b.setInsertionPoint(op);
     Value answer, list = op->getOperand(0); // whose type is a vector's by now
-    if (auto len = dyn_cast<ListLenOp>(op))
-      answer = DimOp::create(b, op->getLoc(), len.getType(), list, 0);
+    if (isa<ListLenOp>(op))
+      answer = lengthOf(list, op);
     else if (auto element = dyn_cast<ListElementOp>(op))
       answer = ElementOp::create(b, op->getLoc(), element.getType(), list, ValueRange(element.getIndex()));
     else
@@ -214,8 +234,9 @@ private:
   func::FuncOp function;
   OpBuilder b;
   SmallVector<Value> values;
-  llvm::DenseMap<Value, Dim> sizes, named; ///< of all values; of those with names of their own
-  llvm::DenseMap<Value, Type> listTypes;   ///< of values as they were
+  llvm::DenseMap<Value, Dim> sizes, named;    ///< of all values; of those with names of their own
+  llvm::DenseMap<Value, Type> listTypes;      ///< of values as they were
+  llvm::DenseMap<Operation *, Value> lengths; ///< of what it makes
 };
 
 struct ListsAsTensorsPass : impl::ListsAsTensorsBase<ListsAsTensorsPass> {

@@ -4,6 +4,7 @@ which rows may stay in registers, or does to lanes what it should not."""
 
 SHORT, LANES = "passes/ShortRows.cpp", "passes/lowering/LaneRows.cpp"
 FRAMES, PLACES = "passes/lowering/FrameTensors.cpp", "passes/lowering/PositionEmitter.cpp"
+GROWING = "passes/lowering/GrowingVectors.cpp"
 LOOPS_MUTANTS = [
     (
         "rows of any size are short",
@@ -76,9 +77,33 @@ LOOPS_MUTANTS = [
     ),
     (
         "vectors that others hold get shorter",
-        "passes/lowering/Lists.cpp",
+        GROWING,
         "scalars.eitherOf(isAlone(object), inPlace, byCall)",
-        "inPlace()",
+        "scalars.eitherOf(b.getTrue(), inPlace, byCall)",
+    ),
+    (
+        "blocks are handed the length that a vector had",
+        GROWING,
+        "setDataAndLength(op.getResult(), data, count);",
+        "setDataAndLength(op.getResult(), data, length);",
+    ),
+    (
+        "elements of a vector that was copied are where they were",
+        GROWING,
+        "setDataAndLength(op.getResult(), dataOfEither(either, data, moved), longer);",
+        "setDataAndLength(op.getResult(), data, longer);",
+    ),
+    (
+        "any member decides a minimum",
+        "passes/IntegerBounds.cpp",
+        "isAtLeast(size, choice.isMax ? other : members[i], choice.isMax ? members[i] : other, at)",
+        "true",
+    ),
+    (
+        "a list that gets longer is as long as it was",
+        "passes/ListsAsTensors.cpp",
+        "if (isa<ListAppendOp>(def))",
+        "if (false)",
     ),
     (
         "what dies is held by nobody else",

@@ -106,9 +106,13 @@ Slot FunctionEmitter::makePhi(mlir::Value argument) {
     return slot;
   }
   appendTypes(types, scalars, type, module.getContext());
-  if (!tensor || !tensor.isScalar())
+  if (!tensor || !tensor.isScalar()) {
     slot.object = b.CreatePHI(types[0], 2);
-  else {
+    if (isGrowing(argument)) {
+      slot.data = b.CreatePHI(b.getPtrTy(), 2);
+      ownSizes[{argument, 0}] = b.CreatePHI(b.getInt64Ty(), 2);
+    }
+  } else {
     slot.scalar.re = b.CreatePHI(types[0], 2);
     if (types.size() > 1)
       slot.scalar.im = b.CreatePHI(types[1], 2);
@@ -161,28 +165,6 @@ void FunctionEmitter::releaseDead(mlir::Operation *op) {
   for (mlir::Value result : op->getResults())
     if (isObject(result) && result.use_empty())
       release(result);
-}
-
-void FunctionEmitter::emit(RelabelOp op) {
-  Slot same = slots[op.getX()]; // the map may move when it grows
-  slots[op.getResult()] = same;
-  if (!isObject(op.getResult()))
-    return;
-  if (diesAt(op.getX(), op))
-    moved.insert(op.getX().getAsOpaquePointer());
-  else if (isReadWhileHeld(op))
-    borrowed.insert(op.getResult().getAsOpaquePointer());
-  else
-    retain(op.getResult());
-}
-
-/// Whether what has another name is only read, or lent, by that name, in a block behind which it is held by the old
-/// one.
-bool FunctionEmitter::isReadWhileHeld(RelabelOp op) {
-  mlir::Block *block = op->getBlock();
-  return (isBorrowed(op.getX()) || liveness.getLiveness(block)->isLiveOut(op.getX())) &&
-         llvm::all_of(op->getUsers(), [&](mlir::Operation *user) { return user->getBlock() == block; }) &&
-         isOnlyRead(op.getResult(), op->getParentOfType<mlir::ModuleOp>());
 }
 
 /// The instructions from here on belong to an operation.
@@ -352,14 +334,18 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
       emitPoll(terminator);
     if (auto turns = terminator->getAttrOfType<mlir::IntegerAttr>("toy.strip"))
       markTurn(terminator, turns.getInt());
-    describeLoop(b.CreateBr(start), terminator, to->getTerminator()->getLoc());
+    SmallVector<Value *> phis, values;
     for (auto [argument, operand] : zip_equal(to->getArguments(), operands)) {
-      SmallVector<Value *> phis, values;
       append(phis, argument);
       append(values, operand);
-      for (auto [phi, value] : zip_equal(phis, values))
-        cast<PHINode>(phi)->addIncoming(value, b.GetInsertBlock());
+      if (isGrowing(argument)) {
+        appendDataAndLength(phis, argument);
+        appendDataAndLength(values, operand);
+      }
     }
+    describeLoop(b.CreateBr(start), terminator, to->getTerminator()->getLoc());
+    for (auto [phi, value] : zip_equal(phis, values))
+      cast<PHINode>(phi)->addIncoming(value, b.GetInsertBlock());
     return on;
   };
   if (auto branch = dyn_cast<mlir::cf::BranchOp>(terminator)) {
@@ -403,6 +389,7 @@ static Function *takingReferences(Function *body, mlir::func::FuncOp function) {
 void FunctionEmitter::emit() {
   f = declare(module, function);
   findRowsInLanes();
+  findGrowingVectors();
   for (mlir::Block &block : function.getBody()) {
     BasicBlock *start = BasicBlock::Create(b.getContext(), "", f);
     blocks[&block] = starts[&block] = start;

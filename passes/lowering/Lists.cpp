@@ -4,7 +4,6 @@
 /// grow.
 #include "passes/lowering/FunctionEmitter.h"
 
-#include "runtime/Blocks.h"
 #include "runtime/List.h"
 
 using namespace llvm;
@@ -74,69 +73,6 @@ void FunctionEmitter::emit(ListAppendOp op) {
                                               return scalars.call("toy_rt_list_append", b.getPtrTy(), {list, item});
                                             }),
                            {}};
-}
-
-/// Whether nobody else holds a tensor or its elements, and these are all of its memory, on the host.
-Value *FunctionEmitter::isAlone(Value *object) {
-  Value *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy());
-  Value *data = loadWord(object, offsetof(rt::Tensor, data), b.getPtrTy());
-  auto isOne = [&](Value *counted) { return b.CreateICmpEQ(loadWord(counted, 0), b.getInt64(1)); };
-  return b.CreateAnd(b.CreateAnd(isOne(object), isOne(storage)),
-                     b.CreateAnd(b.CreateICmpEQ(data, loadWord(storage, offsetof(rt::Storage, data), b.getPtrTy())),
-                                 b.CreateIsNotNull(data)));
-}
-
-/// Where nobody else holds the tensor, its size is stored; else a call.
-void FunctionEmitter::emit(ShortenOp op) {
-  if (tables.valuesMoveAway)
-    return emitEval(op);
-  Value *object = ownReference(op.getX(), op), *count = slots[op.getCount()].scalar.re;
-  auto inPlace = [&] {
-    b.CreateStore(count, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
-    return object;
-  };
-  auto byCall = [&] {
-    setSite(op);
-    Value *objects = stackArray(b.getPtrTy(), 1);
-    b.CreateStore(object, objects);
-    return scalars.call("toy_rt_shorten", b.getPtrTy(), {objects, sizesArray({count})});
-  };
-  slots[op.getResult()] = {op->hasAttr(ownedOperand) ? inPlace() : scalars.eitherOf(isAlone(object), inPlace, byCall),
-                           {}};
-}
-
-/// The same of a number behind those of a vector.
-void FunctionEmitter::emit(AppendOp op) {
-  mlir::Value x = op.getX(), row = op.getRow();
-  if (!isObject(row) && !tables.valuesMoveAway && diesAt(x, op)) {
-    const DType dtype = tensorTypeOf(row).getDtype();
-    Value *object = ownReference(x, op), *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy());
-    Value *data = loadWord(object, offsetof(rt::Tensor, data), b.getPtrTy()),
-          *alone = op->hasAttr(ownedOperand) ? b.getTrue() : isAlone(object);
-    Value *count = loadWord(object, offsetof(rt::Tensor, sizes)), *longer = b.CreateNUWAdd(count, b.getInt64(1));
-    Value *needed = b.CreateMul(longer, b.getInt64(toy::sizeOf(dtype)), "", true, true);
-    Value *fits = b.CreateOr(b.CreateICmpSLE(needed, b.getInt64(rt::Blocks::leastBytes())),
-                             b.CreateICmpSLE(needed, loadWord(storage, offsetof(rt::Storage, bytes))));
-    auto inPlace = [&] {
-      scalars.store(dtype, data, count, slots[row].scalar);
-      b.CreateStore(longer, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
-      return object;
-    };
-    slots[op.getResult()].object =
-        scalars.eitherOf(b.CreateAnd(alone, fits), inPlace, [&] { return appended(op, object); });
-    return;
-  }
-  slots[op.getResult()].object = appended(op, ownReference(x, op));
-}
-
-Value *FunctionEmitter::appended(AppendOp op, Value *object) {
-  setSite(op);
-  mlir::Value row = op.getRow();
-  Value *none = ConstantPointerNull::get(b.getPtrTy()), *tensor = isObject(row) ? slots[row].object : none;
-  Value *element = isObject(row) ? none : stackArray(b.getInt64Ty(), 2);
-  if (!isObject(row))
-    scalars.store(tensorTypeOf(row).getDtype(), element, b.getInt64(0), slots[row].scalar);
-  return scalars.call("toy_rt_append", b.getPtrTy(), {object, tensor, element});
 }
 
 /// A number in the place of another, in a list that nobody else holds, is a store; else a call.

@@ -464,3 +464,24 @@ func.func @strides(%m: !toy.tensor<i64[]>, %by: !toy.tensor<i64[]>) {
 ^exit:
   return
 }
+
+// A size is not negative, and behind a check of its last element not 0: minima and maxima are what that leaves of them.
+// Of any integer nothing is known, and it may be too small to take 1 away.
+// CHECK-LABEL: @beginnings
+// CHECK: %[[N:.*]] = toy.dim
+// CHECK: toy.size_value %[[N]] {expr = #toy.dim<"max(0,$$0-1)">, toy.exact}
+// CHECK: toy.check_index
+// CHECK: toy.size_value %[[N]] {expr = #toy.dim<"$$0-1">, toy.exact}
+// CHECK: toy.size_value %[[N]] {expr = #toy.dim<"max(0,$$0-2)">, toy.exact}
+// CHECK: toy.size_value %arg1 {expr = #toy.dim<"max(0,min(max(0,$$0-1),$$0))">} :
+func.func @beginnings(%x: !toy.tensor<f64[N]>, %any: !toy.tensor<i64[]>) {
+  %n = toy.dim %x {axis = 0 : i64} : (!toy.tensor<f64[N]>) -> !toy.tensor<i64[]>
+  %last = toy.constant {value = dense<-1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %a = toy.size_value %n {expr = #toy.dim<"max(0,min(max(0,$$0-1),$$0))">} : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %i = toy.check_index %last, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %b = toy.size_value %n {expr = #toy.dim<"max(0,min(max(0,$$0-1),$$0))">} : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %c = toy.size_value %n {expr = #toy.dim<"max(0,min(max(0,$$0-2),$$0))">} : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %d = toy.size_value %any {expr = #toy.dim<"max(0,min(max(0,$$0-1),$$0))">} : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %a, %b, %c, %d, %i {echo = false, structure = "_;_;_;_;_"} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> ()
+  return
+}

@@ -79,9 +79,10 @@ func.func @joined(%v: !toy.tensor<f64[]>, %c: i1) -> !toy.tensor<i64[]> {
 // The beginning of a list takes its place; any other part is a list of its own.
 // CHECK-LABEL: @taken
 // CHECK: %[[X:.*]] = toy.from_elements
-// CHECK: %[[Y:.*]] = toy.shorten %[[X]], %arg1 : {{.*}} -> !toy.tensor<f64["list$0"]>
-// CHECK: toy.dim %[[Y]]
-// CHECK: toy.list_slice
+// CHECK: toy.shorten %[[X]], %arg1 : {{.*}} -> !toy.tensor<f64["list$0"]>
+// CHECK: %[[Z:.*]] = toy.list_slice
+// CHECK: %[[K:.*]] = toy.list_len %[[Z]]
+// CHECK: return %arg1, %[[K]]
 func.func @taken(%v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<i64[]>, !toy.tensor<i64[]>) {
   %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
   %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
@@ -113,4 +114,29 @@ func.func @left(%l: !toy.list<!toy.tensor<f64[]>>, %v: !toy.tensor<f64[]>, %i: !
   %t = toy.list %s : (!toy.str) -> !toy.list<!toy.str>
   %u = toy.list_append %t, %s : (!toy.list<!toy.str>, !toy.str) -> !toy.list<!toy.str>
   return %a, %m, %e, %u : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<bool[]>, !toy.list<!toy.str>
+}
+
+// The length of a list that became longer is asked for before it does, where nothing keeps it alive, and of what was
+// cut it is what it was cut to.
+// CHECK-LABEL: @lengths
+// CHECK: %[[N:.*]] = toy.dim %[[A:.*]] {axis = 0 : i64}
+// CHECK: %[[M:.*]] = toy.add %[[N]],
+// CHECK: toy.append %[[A]],
+// CHECK: toy.element_store
+// CHECK: toy.shorten %{{.*}}, %arg2
+// CHECK-NOT: toy.dim
+// CHECK: return %[[M]], %arg2
+func.func @lengths(%v: !toy.tensor<f64[]>, %c: i1, %k: !toy.tensor<i64[]>) -> (!toy.tensor<i64[]>, !toy.tensor<i64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %x = toy.list %v : (!toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %y = toy.list %v, %v : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  cf.cond_br %c, ^join(%x : !toy.list<!toy.tensor<f64[]>>), ^join(%y : !toy.list<!toy.tensor<f64[]>>)
+^join(%a: !toy.list<!toy.tensor<f64[]>>):
+  %b = toy.list_append %a, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %s = toy.list_set %b, %0, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %m = toy.list_len %s : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  %t = toy.list_slice %s, %0, %k, %1 : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %l = toy.list_len %t : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  return %m, %l : !toy.tensor<i64[]>, !toy.tensor<i64[]>
 }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Vectors that numbers are appended to and taken off: in place where nobody else holds them, else calls of the
+/// runtime. Blocks are handed their length and the place of their elements beside them: read from the header, which
+/// has just been stored, they would be as late in each turn as memory gives them.
+#include "passes/lowering/FunctionEmitter.h"
+
+#include "runtime/Blocks.h"
+#include "runtime/Value.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+
+using namespace llvm;
+
+namespace toy {
+
+static bool isVector(mlir::Value v) {
+  auto tensor = dyn_cast<TensorType>(v.getType());
+  return tensor && tensor.getRank() == 1;
+}
+
+/// Vectors that are handed on to each other, of which one grows or gets shorter.
+void FunctionEmitter::findGrowingVectors() {
+  if (tables.valuesMoveAway)
+    return;
+  EquivalenceClasses<void *> groups;
+  SmallVector<mlir::Value> changed;
+  auto unite = [&](mlir::Value from, mlir::Value to) {
+    if (isVector(from) && isVector(to))
+      groups.unionSets(from.getAsOpaquePointer(), to.getAsOpaquePointer());
+  };
+  function.walk([&](mlir::Operation *op) {
+    forEachHandedOn(op, unite);
+    if (!isa<AppendOp, ShortenOp>(op) || !isVector(op->getResult(0)))
+      return;
+    unite(op->getOperand(0), op->getResult(0));
+    changed.push_back(op->getResult(0));
+  });
+  for (mlir::Value v : changed)
+    for (void *member : groups.members(v.getAsOpaquePointer()))
+      growing.insert(member);
+}
+
+/// Where the elements of a vector are and how many, from what was read where it was made, if it was.
+std::pair<Value *, Value *> FunctionEmitter::dataAndLength(mlir::Value v) {
+  Value *data = slots[v].data, *length = ownSizes.lookup({v, 0});
+  if (Dim size = tensorTypeOf(v).getDim(0); !length && size.isNumber())
+    length = b.getInt64(size.value());
+  return {data ? data : loadWord(slots[v].object, offsetof(rt::Tensor, data), b.getPtrTy()),
+          length ? length : loadWord(slots[v].object, offsetof(rt::Tensor, sizes))};
+}
+
+void FunctionEmitter::appendDataAndLength(SmallVectorImpl<Value *> &values, mlir::Value v) {
+  auto [data, length] = dataAndLength(v);
+  values.append({data, length});
+}
+
+void FunctionEmitter::setDataAndLength(mlir::Value v, Value *data, Value *length) {
+  slots[v].data = data;
+  ownSizes[{v, 0}] = length;
+}
+
+/// Whether nobody else holds a tensor or its elements, and these are all of its memory, on the host.
+Value *FunctionEmitter::isAlone(Value *object) {
+  Value *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy());
+  Value *data = loadWord(object, offsetof(rt::Tensor, data), b.getPtrTy());
+  auto isOne = [&](Value *counted) { return b.CreateICmpEQ(loadWord(counted, 0), b.getInt64(1)); };
+  return b.CreateAnd(b.CreateAnd(isOne(object), isOne(storage)),
+                     b.CreateAnd(b.CreateICmpEQ(data, loadWord(storage, offsetof(rt::Storage, data), b.getPtrTy())),
+                                 b.CreateIsNotNull(data)));
+}
+
+/// A vector whose length was stored in place, or that a call gave: where its elements are then.
+Value *FunctionEmitter::dataOfEither(PHINode *object, Value *inPlace, Value *called) {
+  PHINode *data = b.CreatePHI(b.getPtrTy(), 2);
+  data->addIncoming(inPlace, object->getIncomingBlock(0));
+  data->addIncoming(called, object->getIncomingBlock(1));
+  return data;
+}
+
+/// Where nobody else holds the tensor, its size is stored; else a call.
+void FunctionEmitter::emit(ShortenOp op) {
+  if (tables.valuesMoveAway)
+    return emitEval(op);
+  auto [data, length] = dataAndLength(op.getX());
+  Value *object = ownReference(op.getX(), op), *count = slots[op.getCount()].scalar.re, *moved = nullptr;
+  auto inPlace = [&] {
+    b.CreateStore(count, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
+    return object;
+  };
+  auto byCall = [&] {
+    setSite(op);
+    Value *objects = stackArray(b.getPtrTy(), 1);
+    b.CreateStore(object, objects);
+    Value *shorter = scalars.call("toy_rt_shorten", b.getPtrTy(), {objects, sizesArray({count})});
+    moved = loadWord(shorter, offsetof(rt::Tensor, data), b.getPtrTy());
+    return shorter;
+  };
+  if (op->hasAttr(ownedOperand))
+    slots[op.getResult()].object = inPlace();
+  else {
+    auto *either = cast<PHINode>(scalars.eitherOf(isAlone(object), inPlace, byCall));
+    slots[op.getResult()].object = either;
+    data = dataOfEither(either, data, moved);
+  }
+  setDataAndLength(op.getResult(), data, count);
+}
+
+/// The same of a number behind those of a vector.
+void FunctionEmitter::emit(AppendOp op) {
+  mlir::Value x = op.getX(), row = op.getRow();
+  if (isObject(row) || tables.valuesMoveAway || !diesAt(x, op)) {
+    slots[op.getResult()].object = appended(op, ownReference(x, op));
+    return;
+  }
+  const DType dtype = tensorTypeOf(row).getDtype();
+  auto [data, count] = dataAndLength(x);
+  Value *object = ownReference(x, op), *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy()),
+        *alone = op->hasAttr(ownedOperand) ? b.getTrue() : isAlone(object);
+  Value *longer = b.CreateAdd(count, b.getInt64(1), "", true, true), *place = data, *moved = nullptr;
+  Value *needed = b.CreateMul(longer, b.getInt64(toy::sizeOf(dtype)), "", true, true);
+  Value *fits = b.CreateOr(b.CreateICmpSLE(needed, b.getInt64(rt::Blocks::leastBytes())),
+                           b.CreateICmpSLE(needed, loadWord(storage, offsetof(rt::Storage, bytes))));
+  auto inPlace = [&] {
+    scalars.store(dtype, place, count, slots[row].scalar);
+    b.CreateStore(longer, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
+    return object;
+  };
+  auto byCall = [&] {
+    Value *other = appended(op, object);
+    moved = loadWord(other, offsetof(rt::Tensor, data), b.getPtrTy());
+    return other;
+  };
+  auto *either = cast<PHINode>(scalars.eitherOf(b.CreateAnd(alone, fits), inPlace, byCall));
+  slots[op.getResult()].object = either;
+  setDataAndLength(op.getResult(), dataOfEither(either, data, moved), longer);
+}
+
+Value *FunctionEmitter::appended(AppendOp op, Value *object) {
+  setSite(op);
+  mlir::Value row = op.getRow();
+  Value *none = ConstantPointerNull::get(b.getPtrTy()), *tensor = isObject(row) ? slots[row].object : none;
+  Value *element = isObject(row) ? none : stackArray(b.getInt64Ty(), 2);
+  if (!isObject(row))
+    scalars.store(tensorTypeOf(row).getDtype(), element, b.getInt64(0), slots[row].scalar);
+  return scalars.call("toy_rt_append", b.getPtrTy(), {object, tensor, element});
+}
+
+} // namespace toy
