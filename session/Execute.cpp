@@ -126,15 +126,32 @@ bool Session::compileModule(CompiledModule &owner, const std::string &evaluated)
   return true;
 }
 
+/// A module with one function, and declarations of what it calls.
+static OwningOpRef<ModuleOp> moduleWith(func::FuncOp function, llvm::function_ref<func::FuncOp(StringRef)> bodyOf) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  OpBuilder b(module->getBodyRegion());
+  auto copy = cast<func::FuncOp>(b.clone(*function));
+  copy.setPublic();
+  copy.walk([&](func::CallOp call) {
+    if (!module->lookupSymbol(call.getCallee()))
+      func::FuncOp::create(b, call.getLoc(), call.getCallee(), bodyOf(call.getCallee()).getFunctionType()).setPrivate();
+  });
+  return module;
+}
+
 /// Functions are compiled when an evaluated statement calls the first one of their module; those of the library are
-/// evaluated with the statement.
+/// evaluated with the statement. One whose calls were all inlined there has no code yet: it is compiled by itself.
 bool Session::isCompiled(const std::string &symbol) {
   if (compiler.engine.has(symbol) || options.compile.jit == JitMode::Never)
     return compiler.engine.has(symbol);
   func::FuncOp callee = bodyOf(symbol);
-  if (!callee || callee->hasAttr("toy.prelude") || callee->hasAttr(triedCall) || symbolModules[symbol]->compiled)
+  if (!callee || callee->hasAttr("toy.prelude") || callee->hasAttr(triedCall))
     return false;
-  return compileModule(*symbolModules[symbol], symbolModules[symbol]->top) && compiler.engine.has(symbol);
+  CompiledModule &owner = *symbolModules[symbol];
+  CompiledModule alone;
+  if (owner.compiled)
+    alone.module = moduleWith(callee, [&](StringRef called) { return bodyOf(called); });
+  return (owner.compiled ? compileModule(alone, "") : compileModule(owner, owner.top)) && compiler.engine.has(symbol);
 }
 
 std::vector<rt::Value> Session::callExternal(const std::string &symbol, std::vector<rt::Value> arguments) {

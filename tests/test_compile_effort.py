@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Work of the compiler grows with the program and not faster."""
+import json
 import resource
 import subprocess
 
@@ -164,3 +165,16 @@ def test_code_of_loops_grows_with_their_number(toy, tmp_path):
     none, one, ten, twenty = (instructions(toy, loop_nests(n), tmp_path) for n in (0, 1, 10, 20))
     assert one - none < 150, f"{one - none} instructions for a nest"
     assert twenty - ten < 1.1 * (ten - none), f"{ten - none} instructions for ten nests, {twenty - none} for twenty"
+
+
+def test_inlined_functions_are_compiled_when_they_are_called(toy, tmp_path):
+    """Not evaluated, turn by turn, because the code of the statement before has them inside."""
+    path, stats = tmp_path / "program.toy", tmp_path / "stats.json"
+    path.write_text(
+        "def h(n) { var s = 1; for i in range(n) { s = s * 3 % 1009; } return s; }\n"
+        "def g(n) { var s = 0; for i in range(n) { s += h(i % 3); } return s; }\n"
+        "def f(n) { return g(n) + 1; }\nprint(f(1000)); print(g(1000)); print(h(4)); print(f(7), g(8), h(9));\n"
+    )
+    done = subprocess.run([toy, f"--stats={stats}", str(path)], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "4331\n4330\n81\n28 30 512\n"
+    assert [compiled["function"] for compiled in json.loads(stats.read_text())["compiles"]] == ["f", "g", "h"]
