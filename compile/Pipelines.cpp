@@ -63,11 +63,11 @@ void buildUnpacking(OpPassManager &passes, const CompileOptions &options, const 
 }
 
 void buildSelection(OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target) {
+  if (!target.device) // a device makes its tensors itself
+    passes.addPass(createListsAsTensors());
   Stoppable functions{passes.nest<func::FuncOp>()};
-  if (!target.device) { // a device makes its tensors itself
-    functions.addPass(createListsAsTensors());
+  if (!target.device)
     functions.addPass(createScalarize({options.complexMatmul == "auto"}));
-  }
   functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath, target.device}, target.log));
   if (!target.device)
     functions.addPass(createStoreRows());

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Lists of numbers that never leave their function become vectors, which grow as they do and which loops over elements
+/// Lists of numbers that never leave their module become vectors, which grow as they do and which loops over elements
 /// know: what is stored goes where it is, behind one question whether somebody else holds it.
 #include "ir/Constants.h"
-#include "passes/ControlFlow.h"
+#include "passes/ListGroups.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/RegionGraphTraits.h"
-#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/PostOrderIterator.h"
 
 using namespace mlir;
@@ -18,39 +17,38 @@ namespace toy {
 
 namespace {
 
-/// Whether a value is a list of numbers.
-bool isListOfNumbers(Value v) {
-  auto list = dyn_cast<ListType>(v.getType());
-  auto element = list ? dyn_cast<TensorType>(list.getElement()) : TensorType();
-  return element && element.isScalar();
-}
-
-/// Whether a list is the beginning of another, which it takes the place of.
-bool isBeginning(Operation *op) {
-  auto slice = dyn_cast_if_present<ListSliceOp>(op);
-  return slice && constantInteger(slice.getStart()) == 0 && constantInteger(slice.getStep()) == 1;
-}
-/// Whether a list comes from another with something changed.
-bool isChange(Operation *op) { return isa_and_present<ListAppendOp, ListSetOp>(op) || isBeginning(op); }
-
 class Converter {
 public:
-  explicit Converter(func::FuncOp function) : function(function), b(function.getContext()) {}
+  Converter(func::FuncOp function, const llvm::DenseSet<Value> &lists) : function(function), b(function.getContext()) {
+    auto note = [&](Value v) {
+      if (lists.contains(v))
+        values.push_back(v);
+    };
+    for (Block *block : llvm::ReversePostOrderTraversal<Region *>(&function.getBody())) {
+      llvm::for_each(block->getArguments(), note);
+      for (Operation &op : *block)
+        llvm::for_each(op.getResults(), note);
+    }
+    nameSizes();
+  }
+
+  /// The vector that a list becomes, under the names of its function.
+  TensorType typeOf(Value v) {
+    return cast<TensorType>(cast<ListType>(listTypes.try_emplace(v, v.getType()).first->second).getElement())
+        .withDims({sizes.lookup(v)});
+  }
+  bool isConverted(Value v) const { return sizes.contains(v); }
 
   void run() {
-    collect();
-    if (values.empty())
-      return;
-    nameSizes();
     relabelEdges();
     for (Value v : values)
-      if (auto argument = dyn_cast<BlockArgument>(v))
-        argument.setType(typeOf(v));
+      if (TensorType type = typeOf(v); isa<BlockArgument>(v))
+        v.setType(type);
     SmallVector<Operation *> done;
     for (Value v : values) {
       for (Operation *user : llvm::make_early_inc_range(v.getUsers()))
         convertQuestion(user);
-      if (Operation *def = v.getDefiningOp())
+      if (Operation *def = v.getDefiningOp(); def && !isa<func::CallOp>(def))
         done.push_back(def);
     }
     for (Operation *op : done) {
@@ -60,59 +58,13 @@ public:
   }
 
 private:
-  /// Lists that hand themselves on to each other, of which nothing else is asked than what vectors answer.
-  void collect() {
-    SmallVector<Value> all; // as they are made
-    auto note = [&](Value v) {
-      if (isListOfNumbers(v))
-        all.push_back(v);
-    };
-    for (Block *block : llvm::ReversePostOrderTraversal<Region *>(&function.getBody())) {
-      llvm::for_each(block->getArguments(), note);
-      for (Operation &op : *block)
-        llvm::for_each(op.getResults(), note);
-    }
-    const llvm::DenseSet<Value> reached(all.begin(), all.end());
-    llvm::EquivalenceClasses<void *> groups;
-    llvm::DenseSet<void *> left; // a member of each group that stays as it is
-    auto unite = [&](Value a, Value b) { groups.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer()); };
-    for (Value v : all) {
-      groups.insert(v.getAsOpaquePointer());
-      Operation *def = v.getDefiningOp();
-      bool stays = def ? !isa<ListOp>(def) && !isChange(def) : !isHandedOn(cast<BlockArgument>(v), reached);
-      if (isChange(def))
-        unite(def->getOperand(0), v);
-      for (OpOperand &use : v.getUses()) {
-        Operation *user = use.getOwner();
-        const bool isAsked = (isa<ListLenOp, ListElementOp>(user) || isChange(user)) && use.getOperandNumber() == 0;
-        stays |= !isAsked && !isa<BranchOpInterface>(user);
-        forEachHandedOn(user, [&](Value from, Value to) {
-          if (from == v)
-            unite(from, to);
-        });
-      }
-      if (stays)
-        left.insert(v.getAsOpaquePointer());
-    }
-    llvm::DenseSet<void *> leaders;
-    for (void *member : left)
-      leaders.insert(groups.getLeaderValue(member));
-    llvm::copy_if(all, std::back_inserter(values),
-                  [&](Value v) { return !leaders.contains(groups.getLeaderValue(v.getAsOpaquePointer())); });
-  }
-
-  /// Whether a block is handed lists only that are made on some way.
-  static bool isHandedOn(BlockArgument argument, const llvm::DenseSet<Value> &reached) {
-    return !argument.getOwner()->isEntryBlock() &&
-           llvm::all_of(edgesInto(argument.getOwner()),
-                        [&](const BlockEdge &edge) { return reached.contains(edge.operandOf(argument)); });
-  }
-
   /// Sizes, from those that lists are made with on. What a block is handed has the size that all ways give it, at first
   /// of those that are known; if they differ, a name of its own, with which all begins again.
   void nameSizes() {
     for (Value v : values)
-      if (isBeginning(v.getDefiningOp()))
+      if (auto argument = dyn_cast<BlockArgument>(v);
+          argument ? argument.getOwner()->isEntryBlock()
+                   : isBeginning(v.getDefiningOp()) || isa<func::CallOp>(v.getDefiningOp()))
         newName(v);
     for (bool again = true; again;) {
       sizes = named;
@@ -152,11 +104,6 @@ private:
     return same;
   }
   Dim newName(Value v) { return named[v] = Dim::symbol(b.getContext(), "list$" + std::to_string(named.size())); }
-
-  TensorType typeOf(Value v) {
-    return cast<TensorType>(cast<ListType>(listTypes.try_emplace(v, v.getType()).first->second).getElement())
-        .withDims({sizes.lookup(v)});
-  }
 
   /// Other names are given on the way on which they hold: elsewhere, nobody else holds the value.
   void relabelEdges() {
@@ -239,11 +186,79 @@ private:
   llvm::DenseMap<Operation *, Value> lengths; ///< of what it makes
 };
 
-struct ListsAsTensorsPass : impl::ListsAsTensorsBase<ListsAsTensorsPass> {
-  void runOnOperation() override {
-    if (!getOperation().isExternal())
-      Converter(getOperation()).run();
+/// Functions of a module, whose calls hand vectors in and out where they handed lists.
+class ModuleConverter {
+public:
+  explicit ModuleConverter(ModuleOp module) : module(module), forms(module), b(module.getContext()) {
+    llvm::DenseSet<Value> lists = listsThatMayBeVectors(module, forms);
+    forms.keep([&](func::FuncOp form) { // those that are given, or give, one
+      auto isVector = [&](Value v) { return lists.contains(v); };
+      bool gives = false;
+      form.walk([&](func::ReturnOp end) { gives |= llvm::any_of(end.getOperands(), isVector); });
+      return gives || llvm::any_of(form.getArguments(), isVector);
+    });
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isExternal())
+        converters.try_emplace(function, std::make_unique<Converter>(function, lists));
   }
+
+  void run() {
+    for (auto &[_, converter] : converters)
+      converter->run();
+    for (auto &[function, _] : converters)
+      if (forms.contains(cast<func::FuncOp>(function)))
+        convertSignature(cast<func::FuncOp>(function));
+    module.walk([&](func::CallOp call) {
+      if (func::FuncOp callee = forms.of(call))
+        convertCall(call, callee);
+    });
+  }
+
+private:
+  /// What is returned has a name of the function for each result.
+  void convertSignature(func::FuncOp function) {
+    SmallVector<Type> results(function.getResultTypes());
+    function.walk([&](func::ReturnOp end) {
+      for (OpOperand &operand : end->getOpOperands()) {
+        auto type = dyn_cast<TensorType>(operand.get().getType());
+        Type &result = results[operand.getOperandNumber()];
+        if (!isa<ListType>(function.getResultTypes()[operand.getOperandNumber()]) || !type)
+          continue;
+        result = type.withDims({Dim::symbol(b.getContext(), "given$" + std::to_string(operand.getOperandNumber()))});
+        relabel(operand, end, result);
+      }
+    });
+    function.setType(FunctionType::get(b.getContext(), function.getBody().front().getArgumentTypes(), results));
+  }
+
+  void convertCall(func::CallOp call, func::FuncOp callee) {
+    Converter &caller = *converters.find(call->getParentOfType<func::FuncOp>())->second;
+    for (OpOperand &operand : call->getOpOperands())
+      if (Type type = callee.getArgumentTypes()[operand.getOperandNumber()]; type != operand.get().getType())
+        relabel(operand, call, type);
+    b.setInsertionPointAfter(call);
+    for (auto [result, type] : llvm::zip_equal(call.getResults(), callee.getResultTypes()))
+      if (caller.isConverted(result)) {
+        TensorType named = caller.typeOf(result);
+        result.setType(type);
+        auto other = RelabelOp::create(b, call.getLoc(), named, result);
+        result.replaceAllUsesExcept(other, other);
+      }
+  }
+
+  void relabel(OpOperand &operand, Operation *at, Type type) {
+    b.setInsertionPoint(at);
+    operand.set(RelabelOp::create(b, at->getLoc(), type, operand.get()));
+  }
+
+  ModuleOp module;
+  VectorForms forms;
+  OpBuilder b;
+  llvm::MapVector<Operation *, std::unique_ptr<Converter>> converters;
+};
+
+struct ListsAsTensorsPass : impl::ListsAsTensorsBase<ListsAsTensorsPass> {
+  void runOnOperation() override { ModuleConverter(getOperation()).run(); }
 };
 
 } // namespace

@@ -141,17 +141,18 @@ def StoreRows : Pass<"toy-store-rows", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
-def ListsAsTensors : Pass<"toy-lists-as-tensors", "::mlir::func::FuncOp"> {
-  let summary = "makes vectors of lists of numbers that never leave their function";
+def ListsAsTensors : Pass<"toy-lists-as-tensors", "::mlir::ModuleOp"> {
+  let summary = "makes vectors of lists of numbers that never leave their module";
   let description = [{
-    A list of numbers that is made, changed and read in one function, and handed on between its blocks only, becomes a
-    vector, which grows as it does: an element takes its own bytes, and what is proved of loops over elements holds for
-    it. Sizes are what lists are made with and appends add; where ways join with different ones, they get a name.
-    An element that is set to what it was is not set.
+    A list of numbers that is made, changed and read in the functions of a module, and handed on between their blocks
+    and calls only, becomes a vector, which grows as it does: an element takes its own bytes, and what is proved of
+    loops over elements holds for it. Sizes are what lists are made with and appends add; where ways join with different
+    ones, they get a name. A function that others may call keeps its lists, and has a copy, `f.vectors`, for calls by
+    functions that have none in their signature. An element that is set to what it was is not set.
 
     Before: `%y = toy.list_append %x, %v`, `%z = toy.list_set %y, %i, %w`. After: `%y = toy.append %x, %v`, `%z =
-    toy.element_store %y, %w, %i`. Requires: nothing. Guarantees: lists that are arguments, results, printed or taken
-    apart otherwise stay lists.
+    toy.element_store %y, %w, %i`. Requires: nothing. Guarantees: lists that are handed to or by other modules,
+    printed or taken apart otherwise stay lists.
   }];
   let dependentDialects = ["::toy::ToyDialect"];
 }

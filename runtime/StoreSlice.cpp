@@ -76,12 +76,19 @@ static int64_t bytesOfRow(const Tensor &x) {
   return bytes;
 }
 
+/// Like a tensor, of so many rows.
+static Tensor *newOfRows(const Tensor &x, int64_t rows) {
+  if (x.rank == 1)
+    return newVector(x.dtype, rows, rows * toy::sizeOf(x.dtype));
+  std::vector<int64_t> sizes(x.shape().begin(), x.shape().end());
+  sizes[0] = rows;
+  return newTensor(x.dtype, sizes);
+}
+
 TensorRef shorten(TensorRef x, int64_t rows) {
   onHostOnly(*x);
   if (!isAlone(*x)) {
-    std::vector<int64_t> sizes(x->shape().begin(), x->shape().end());
-    sizes[0] = rows;
-    TensorRef shorter(newTensor(x->dtype, sizes));
+    TensorRef shorter(newOfRows(*x, rows));
     std::memcpy(shorter->data, x->data, rows * bytesOfRow(*x));
     return shorter;
   }
@@ -94,9 +101,7 @@ TensorRef append(TensorRef x, const void *row) {
   const int64_t rows = x->sizes[0], bytes = bytesOfRow(*x);
   TensorRef longer;
   if (!isAlone(*x) || (rows + 1) * bytes > x->storage->bytes) {
-    std::vector<int64_t> sizes(x->shape().begin(), x->shape().end());
-    sizes[0] = std::max(2 * rows, rows + 4);
-    longer = TensorRef(newTensor(x->dtype, sizes));
+    longer = TensorRef(newOfRows(*x, std::max(2 * rows, rows + 4)));
     std::memcpy(longer->data, x->data, rows * bytes);
     poll();
   }

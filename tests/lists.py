@@ -22,6 +22,8 @@ def shown(value):
 class Program:
     """Statements on the lists a and b, and what they print."""
 
+    functions = ""
+
     def __init__(self, seed):
         self.rng = random.Random(seed)
         kind = seed % 4
@@ -96,8 +98,21 @@ class Program:
 
 
 class Inner(Program):
-    """The same with lists of numbers, or of pairs, that never leave their function, which become vectors: loops change
-    them, branches and turns hand on lists of different lengths, two names have one list."""
+    """The same with lists of numbers, or of pairs, that never leave their functions, which become vectors: loops change
+    them, branches and turns hand on lists of different lengths, two names have one list, functions that call themselves
+    take and give them."""
+
+    functions = """
+def longer(xs, v, n) { if n == 0 { return xs; } return longer(append(xs, v), v, n - 1); }
+def shorter(xs, n) { if n == 0 or len(xs) == 0 { return xs; } return shorter(xs[:-1], n - 1); }
+def both(xs, v, n) {
+  if n == 0 { return (xs, xs); }
+  var ys = xs;
+  if len(ys) > 0 { ys[0] = v; }
+  var (a, b) = both(ys, v, n - 1);
+  return (xs, b);
+}
+"""
 
     def __init__(self, seed):
         super().__init__(0)
@@ -147,6 +162,21 @@ class Inner(Program):
         self.lists[other] = self.lists[name][:n]
         return f"{other} = {name}[:{n}];"
 
+    def handed(self, name):
+        """To functions, which give back the same list, or others while it stays as it was."""
+        other, v, n = "b" if name == "a" else "a", self.element(), self.rng.randint(0, 3)
+        held, kind = self.lists[name], self.rng.randrange(3)
+        if kind == 0:
+            self.lists[name] = held + [v] * n
+            return f"{name} = longer({name}, {shown(v)}, {n});"
+        if kind == 1:
+            self.lists[name] = held[: max(0, len(held) - n)]
+            return f"{name} = shorter({name}, {n});"
+        self.lists[other] = [v, *held[1:]] if n and held else held
+        first, second = (f"{part}{len(self.lines)}" for part in "pq")
+        call = f"var ({first}, {second}) = both({name}, {shown(v)}, {n});"
+        return f"{call} {name} = {first}; {other} = {second};"
+
     def branch(self, name):
         least, v = self.rng.randint(0, 6), self.element()
         other = "b" if name == "a" else "a"
@@ -182,7 +212,8 @@ class Inner(Program):
     def make(self):
         steps = [self.append, self.share, self.store, self.repeat, self.sweep, self.sweep, self.turns, self.branch]
         for _ in range(10):
-            self.lines.append(self.rng.choice([*steps, self.kept, self.taken, self.begun])(self.rng.choice("ab")))
+            more = [self.kept, self.taken, self.begun, self.handed, self.handed]
+            self.lines.append(self.rng.choice([*steps, *more])(self.rng.choice("ab")))
             if self.rng.random() < 0.3:
                 self.lines.append(self.show())
         self.lines.append(self.show())
@@ -194,6 +225,7 @@ def random_programs(toy, seeds, every_setting, program=Program):
     made = [program(seed).make() for seed in seeds]
     texts = ["\n".join(p.lines) for p in made]
     texts += ["def f() {\n" + textwrap.indent(t, "  ") + "\n}\nf();" for t in texts]
+    texts = [p.functions + t for p, t in zip(made + made, texts)]
     settings = [SETTINGS if every_setting else in_turn(SETTINGS, i // 4 + i, 1) for i in range(len(texts))]
     for text, p, used, results in zip(texts, made + made, settings, run_parts(toy, list(zip(texts, settings)))):
         for setting, done in zip(used, results):

@@ -100,6 +100,18 @@ LOOPS_MUTANTS = [
         "true",
     ),
     (
+        "functions that others call are given vectors",
+        "passes/ListGroups.cpp",
+        "return forms.contains(cast<func::FuncOp>(block->getParentOp()));",
+        "return true;",
+    ),
+    (
+        "what is no multiple of an unknown number is one",
+        "passes/lowering/OpEmitter.cpp",
+        "isa<EqOp>(op) ? CmpInst::ICMP_EQ : CmpInst::ICMP_NE",
+        "CmpInst::ICMP_EQ",
+    ),
+    (
         "a list that gets longer is as long as it was",
         "passes/ListsAsTensors.cpp",
         "if (isa<ListAppendOp>(def))",

@@ -222,14 +222,22 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
       });
 }
 
-/// `x % 3 == 0`, or `!= 0`, where nothing else asks for the remainder; null for another operation.
+/// `x % 3 == 0`, or `!= 0`, where nothing else asks for the remainder; null for another operation. By a divisor that is
+/// not known, a remainder is 0 where the processor's is, which may lack the divisor's sign.
 Value *FunctionEmitter::emitMultiple(mlir::Operation *op) {
   auto remainder = isa<EqOp, NeOp>(op) ? op->getOperand(0).getDefiningOp<ModOp>() : ModOp();
-  if (!remainder || !remainder->hasOneUse() || constantInteger(op->getOperand(1)) != 0 ||
+  if (!remainder || constantInteger(op->getOperand(1)) != 0 ||
       tensorTypeOf(remainder.getLhs()).getDtype() != DType::I64)
     return nullptr;
   const std::optional<int64_t> divisor = constantInteger(remainder.getRhs());
-  if (!divisor || *divisor <= 0)
+  if (!divisor) {
+    auto *made = dyn_cast<SelectInst>(slots[remainder].scalar.re); // as ScalarEmitter::anyIntegerDivision gives it
+    auto *rest = made ? dyn_cast<BinaryOperator>(made->getFalseValue()) : nullptr;
+    return rest && rest->getOpcode() == Instruction::SRem
+               ? b.CreateICmp(isa<EqOp>(op) ? CmpInst::ICMP_EQ : CmpInst::ICMP_NE, rest, b.getInt64(0))
+               : nullptr;
+  }
+  if (*divisor <= 0 || !remainder->hasOneUse())
     return nullptr;
   Value *is = scalars.isMultiple(slots[remainder.getLhs()].scalar.re, *divisor);
   return isa<NeOp>(op) ? b.CreateNot(is) : is;

@@ -1,4 +1,4 @@
-// RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-lists-as-tensors))' %s | FileCheck %s
+// RUN: %toy-opt --pass-pipeline='builtin.module(toy-lists-as-tensors)' %s | FileCheck %s
 
 // A list that grows in a loop: its size has a name where turns meet, and is one more behind the append.
 // CHECK-LABEL: @grown
@@ -139,4 +139,63 @@ func.func @lengths(%v: !toy.tensor<f64[]>, %c: i1, %k: !toy.tensor<i64[]>) -> (!
   %t = toy.list_slice %s, %0, %k, %1 : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.list<!toy.tensor<f64[]>>
   %l = toy.list_len %t : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
   return %m, %l : !toy.tensor<i64[]>, !toy.tensor<i64[]>
+}
+
+// A function that is given a list by code that has none in its signature gets a copy for vectors, which calls itself;
+// the function itself, which nobody calls any more, goes.
+// CHECK-LABEL: func.func private @longer.vectors(
+// CHECK-SAME: %[[A:.*]]: !toy.tensor<f64["[[N:list.*]]"]>, %{{.*}}: !toy.tensor<f64[]>, %{{.*}}: i1) -> !toy.tensor<f64["[[G:given.*]]"]>
+// CHECK: %[[B:.*]] = toy.append %[[A]],
+// CHECK: %[[C:.*]] = toy.relabel %[[B]] : {{.*}} -> !toy.tensor<f64["[[N]]"]>
+// CHECK: %[[D:.*]] = call @longer.vectors(%[[C]],
+// CHECK: toy.relabel %[[D]] : (!toy.tensor<f64["[[G]]"]>) -> !toy.tensor<f64["[[O:list.*]]"]>
+// CHECK: return %{{.*}} : !toy.tensor<f64["[[G]]"]>
+// CHECK-NOT: @longer(
+func.func private @longer(%x: !toy.list<!toy.tensor<f64[]>>, %v: !toy.tensor<f64[]>, %c: i1) -> !toy.list<!toy.tensor<f64[]>> {
+  cf.cond_br %c, ^end(%x : !toy.list<!toy.tensor<f64[]>>), ^more
+^more:
+  %y = toy.list_append %x, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %z = call @longer(%y, %v, %c) : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>, i1) -> !toy.list<!toy.tensor<f64[]>>
+  cf.br ^end(%z : !toy.list<!toy.tensor<f64[]>>)
+^end(%r: !toy.list<!toy.tensor<f64[]>>):
+  return %r : !toy.list<!toy.tensor<f64[]>>
+}
+// CHECK-LABEL: @calls
+// CHECK: %[[X:.*]] = toy.from_elements
+// CHECK: %[[E:.*]] = toy.relabel %[[X]]
+// CHECK: %[[R:.*]] = call @longer.vectors(%[[E]],
+// CHECK: %[[L:.*]] = toy.relabel %[[R]]
+// CHECK: toy.dim %[[L]]
+func.func @calls(%v: !toy.tensor<f64[]>, %c: i1) -> !toy.tensor<i64[]> {
+  %x = toy.list %v : (!toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %y = call @longer(%x, %v, %c) : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>, i1) -> !toy.list<!toy.tensor<f64[]>>
+  %n = toy.list_len %y : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  return %n : !toy.tensor<i64[]>
+}
+
+// One that another module may call keeps its lists, and the functions that it calls theirs; so do those whose result is
+// printed, and those of blocks whose errors are caught.
+// CHECK-LABEL: @open
+// CHECK-SAME: !toy.list
+// CHECK: call @shown(%{{.*}}) : (!toy.list
+// CHECK-NOT: vectors
+func.func @open(%x: !toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]> {
+  %y = call @shown(%x) : (!toy.list<!toy.tensor<f64[]>>) -> !toy.list<!toy.tensor<f64[]>>
+  %n = toy.list_len %y : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  return %n : !toy.tensor<i64[]>
+}
+func.func private @shown(%x: !toy.list<!toy.tensor<f64[]>>) -> !toy.list<!toy.tensor<f64[]>> {
+  return %x : !toy.list<!toy.tensor<f64[]>>
+}
+func.func private @tried(%x: !toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]> {
+  %n = toy.list_len %x : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  return %n : !toy.tensor<i64[]>
+}
+func.func @prints(%v: !toy.tensor<f64[]>) {
+  %x = toy.list %v : (!toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %y = call @shown(%x) : (!toy.list<!toy.tensor<f64[]>>) -> !toy.list<!toy.tensor<f64[]>>
+  toy.print %y {echo = false, structure = "_"} : (!toy.list<!toy.tensor<f64[]>>) -> ()
+  %z = toy.list %v : (!toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %n = call @tried(%z) {toy.try} : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  return
 }
