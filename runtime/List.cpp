@@ -93,7 +93,8 @@ ListRef append(ListRef list, Item item) {
 ListRef set(ListRef list, int64_t index, Item item) {
   ListRef own = unique(std::move(list));
   Item before = std::exchange(own->items[index], item);
-  visitObject(*own, before, [](auto *object) { release(object); });
+  if (own->of.isObject() && before.object) // not taken out by compiled code, which puts another one there
+    visitObject(*own, before, [](auto *object) { release(object); });
   return own;
 }
 

@@ -35,7 +35,7 @@ class Program:
             lambda: (word(), number()),
             lambda: [number() for _ in range(self.rng.randint(1, 3))],
         ][kind]
-        self.is_sorted = kind < 2
+        self.is_sorted, self.has_rows = kind < 2, kind == 3
         self.lists = {"a": [], "b": [self.element()]}
         self.lines = ["var a = list();", f"var b = {shown(self.lists['b'])};"]
         self.output = []
@@ -76,6 +76,28 @@ class Program:
         self.lists[name] = self.lists[name] + [v] * n
         return f"for i in range({n}) {{ {name} = append({name}, {shown(v)}); }}"
 
+    def inside(self, name):
+        """Changes of one of its lists, which others may hold as well: in a loop, and from which an error may lead."""
+        if not self.has_rows or not self.lists[name]:
+            return self.append(name)
+        i, v, n, kept = self.index(name), self.rng.randint(-9, 9), self.rng.randint(0, 3), f"k{len(self.lines)}"
+        self.lists[name] = list(self.lists[name])
+        before = self.lists[name][i]
+        if self.rng.random() < 0.6:
+            for t in range(n):
+                held = self.lists[name]
+                held[i] = held[i] + [v + len(held[t % len(held)])]
+            change = f"{name}[{i}] = append({name}[{i}], {v} + len({name}[t % len({name})]));"
+        else:
+            j = self.rng.randint(-2, 2)
+            after = list(before)
+            if n and -len(before) <= j < len(before):
+                after[j] = v + n - 1
+            self.lists[name][i] = after
+            change = f"try {{ {name}[{i}][{j}] = {v} + t; }} catch e {{ }}"
+        self.output.append(shown(before))
+        return f"var {kept} = {name}[{i}]; for t in range({n}) {{ {change} }} print({kept});"
+
     def order(self, name):
         if not self.is_sorted:
             return self.append(name)
@@ -89,6 +111,7 @@ class Program:
 
     def make(self):
         steps = [self.append, self.append, self.share, self.store, self.part, self.join, self.repeat, self.order]
+        steps += [self.inside, self.inside]
         for _ in range(12):
             self.lines.append(self.rng.choice(steps)(self.rng.choice("ab")))
             if self.rng.random() < 0.4:
@@ -234,14 +257,32 @@ def random_programs(toy, seeds, every_setting, program=Program):
 
 
 def appends_in_place(toy):
-    """One copy at most, however many elements there are."""
-    program = (
-        "def f(n) { var xs = list(); for i in range(n) { xs = append(xs, i); } return len(xs); }\nprint(f(20000));"
-    )
-    [results] = run_parts(toy, [(program, ["--jit=never", "--jit=always"])])
-    for done in results:
-        if done.stdout != "20000\n" or done.copies > 1:
-            return str(done)
+    """One copy at most, however many elements there are; in lists of lists, too, where code is compiled."""
+    whole = "def f(n) { var xs = list(); for i in range(n) { xs = append(xs, i); } return len(xs); }\nprint(f(20000));"
+    rows = """
+def f(n) {
+  var xs = list();
+  for i in range(8) { var none: list[i64] = list(); xs = append(xs, none); }
+  for i in range(n) { xs[i % 8] = append(xs[i % 8], i); xs[i % 8][i // 8] += 1; }
+  var s = 0;
+  for x in xs { s += len(x) + x[-1]; }
+  return s;
+}
+print(f(2000));
+"""
+    vectors = """
+def f(n) {
+  var xs = list(zeros(50), ones(50));
+  for i in range(n) { xs[i % 2][i // 2] += f64(i); xs[i % 2] = append(xs[i % 2], 1.0); }
+  return sum(xs[0]) + len(xs[1]);
+}
+print(f(100));
+"""
+    programs = [(whole, ["--jit=never", "--jit=always"]), (rows, ["--jit=always"]), (vectors, ["--jit=always"])]
+    for results, output in zip(run_parts(toy, programs), ["20000\n", "17972\n", "2600.0\n"]):
+        for done in results:
+            if done.stdout != output or done.copies > 1:
+                return str(done)
 
 
 def all_cases():

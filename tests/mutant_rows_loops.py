@@ -72,8 +72,8 @@ LOOPS_MUTANTS = [
     (
         "numbers are set in lists that others hold",
         "passes/lowering/Lists.cpp",
-        "scalars.eitherOf(b.CreateICmpEQ(loadWord(list, 0), b.getInt64(1)), inPlace, byCall)",
-        "inPlace()",
+        "Value *fits = b.CreateICmpEQ(loadWord(list, 0), b.getInt64(1));",
+        "Value *fits = b.getTrue();",
     ),
     (
         "vectors that others hold get shorter",
@@ -104,6 +104,18 @@ LOOPS_MUTANTS = [
         "passes/ListGroups.cpp",
         "return forms.contains(cast<func::FuncOp>(block->getParentOp()));",
         "return true;",
+    ),
+    (
+        "elements are taken out of lists that others hold",
+        "passes/lowering/Lists.cpp",
+        "Value *alone = b.CreateICmpEQ(loadWord(slots[op.getList()].object, 0), b.getInt64(1));",
+        "Value *alone = b.getTrue();",
+    ),
+    (
+        "elements are taken out of lists that are asked for others before one takes their place",
+        "passes/lowering/Lists.cpp",
+        "|| isa<ListLenOp>(user))",
+        "|| isa<ListLenOp, ListElementOp>(user))",
     ),
     (
         "what is no multiple of an unknown number is one",

@@ -15,6 +15,28 @@ void FunctionEmitter::emit(ListLenOp op) {
   slots[op.getResult()].scalar = {b.CreateLoad(b.getInt64Ty(), at)};
 }
 
+/// What puts something in the place of an element, made of it or not, where nobody asks the list for anything but its
+/// length in between; or null. Then the element is taken out of a list that nobody else holds, so that what changes it
+/// finds that nobody else does.
+static ListSetOp replacementOf(ListElementOp op, function_ref<bool(ListSetOp)> isLast) {
+  ListSetOp found;
+  for (mlir::Operation *user : op.getList().getUsers()) {
+    if (user->getBlock() != op->getBlock() || !op->isBeforeInBlock(user) || isa<ListLenOp>(user))
+      continue;
+    auto set = dyn_cast<ListSetOp>(user);
+    if (!set || found || set.getList() != op.getList() || set.getIndex() != op.getIndex() ||
+        set.getValue() == op.getList())
+      return {};
+    found = set;
+  }
+  return found && isLast(found) ? found : ListSetOp();
+}
+
+bool FunctionEmitter::isTaken(ListElementOp op) {
+  return isObject(op.getResult()) && !isBorrowed(op.getList()) &&
+         replacementOf(op, [&](ListSetOp set) { return diesAt(op.getList(), set); });
+}
+
 void FunctionEmitter::emit(ListElementOp op) {
   Value *items = b.CreateLoad(
       b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), slots[op.getList()].object, offsetof(rt::List, items)));
@@ -26,7 +48,11 @@ void FunctionEmitter::emit(ListElementOp op) {
     return;
   }
   slots[result] = {b.CreateLoad(b.getPtrTy(), item), {}};
-  retain(result);
+  if (!isTaken(op))
+    return retain(result);
+  Value *alone = b.CreateICmpEQ(loadWord(slots[op.getList()].object, 0), b.getInt64(1));
+  b.CreateStore(b.CreateSelect(alone, ConstantPointerNull::get(b.getPtrTy()), slots[result].object), item);
+  scalars.rarely(b.CreateNot(alone), [&] { retain(result); });
 }
 
 /// An object with a reference for what takes it over: where it is used for the last time, its own.
@@ -75,24 +101,29 @@ void FunctionEmitter::emit(ListAppendOp op) {
                            {}};
 }
 
-/// A number in the place of another, in a list that nobody else holds, is a store; else a call.
+/// In a list that nobody else holds, a number in the place of another, and an object where one was taken out, are
+/// stores; else a call.
 void FunctionEmitter::emit(ListSetOp op) {
   const bool isNumber = !isObject(op.getValue());
   Value *item = itemOf(op.getValue(), op), *index = slots[op.getIndex()].scalar.re,
         *list = ownReference(op.getList(), op);
+  Value *offset = b.CreateMul(index, b.getInt64(sizeof(rt::Item)), "", true, true);
+  Value *at = b.CreateInBoundsGEP(b.getInt8Ty(), loadWord(list, offsetof(rt::List, items), b.getPtrTy()), offset);
+  Value *fits = b.CreateICmpEQ(loadWord(list, 0), b.getInt64(1));
+  if (!isNumber)
+    fits = b.CreateAnd(fits, b.CreateIsNull(b.CreateLoad(b.getPtrTy(), at)));
+  auto inPlace = [&] {
+    if (isNumber)
+      scalars.store(tensorTypeOf(op.getValue()).getDtype(), at, b.getInt64(0), slots[op.getValue()].scalar);
+    else
+      b.CreateStore(slots[op.getValue()].object, at);
+    return list;
+  };
   auto byCall = [&] {
     setSite(op);
     return scalars.call("toy_rt_list_set", b.getPtrTy(), {list, index, item});
   };
-  auto inPlace = [&] {
-    Value *offset = b.CreateMul(index, b.getInt64(sizeof(rt::Item)), "", true, true);
-    Value *at = b.CreateInBoundsGEP(b.getInt8Ty(), loadWord(list, offsetof(rt::List, items), b.getPtrTy()), offset);
-    scalars.store(tensorTypeOf(op.getValue()).getDtype(), at, b.getInt64(0), slots[op.getValue()].scalar);
-    return list;
-  };
-  Value *result =
-      isNumber ? scalars.eitherOf(b.CreateICmpEQ(loadWord(list, 0), b.getInt64(1)), inPlace, byCall) : byCall();
-  slots[op.getResult()] = {result, {}};
+  slots[op.getResult()] = {scalars.eitherOf(fits, inPlace, byCall), {}};
 }
 
 } // namespace toy
