@@ -82,7 +82,7 @@ LOOPS_MUTANTS = [
         "scalars.eitherOf(b.getTrue(), inPlace, byCall)",
     ),
     (
-        "blocks are handed the length that a vector had",
+        "a vector that gets shorter is as long as it was",
         GROWING,
         "setDataAndLength(op.getResult(), data, count);",
         "setDataAndLength(op.getResult(), data, length);",

@@ -151,31 +151,6 @@ void FunctionEmitter::emit(FromElementsOp op) {
     scalars.store(dtype, data, b.getInt64(i), slots[element].scalar);
 }
 
-/// Another name of what is held already.
-void FunctionEmitter::emit(RelabelOp op) {
-  Slot same = slots[op.getX()]; // the map may move when it grows
-  slots[op.getResult()] = same;
-  if (!isObject(op.getResult()))
-    return;
-  if (Value *length = ownSizes.lookup({op.getX(), 0}); length && isGrowing(op.getX()))
-    ownSizes[{op.getResult(), 0}] = length;
-  if (diesAt(op.getX(), op))
-    moved.insert(op.getX().getAsOpaquePointer());
-  else if (isReadWhileHeld(op))
-    borrowed.insert(op.getResult().getAsOpaquePointer());
-  else
-    retain(op.getResult());
-}
-
-/// Whether what has another name is only read, or lent, by that name, in a block behind which it is held by the old
-/// one.
-bool FunctionEmitter::isReadWhileHeld(RelabelOp op) {
-  mlir::Block *block = op->getBlock();
-  return (isBorrowed(op.getX()) || liveness.getLiveness(block)->isLiveOut(op.getX())) &&
-         llvm::all_of(op->getUsers(), [&](mlir::Operation *user) { return user->getBlock() == block; }) &&
-         isOnlyRead(op.getResult(), op->getParentOfType<mlir::ModuleOp>());
-}
-
 void FunctionEmitter::emit(UniqueOp op) {
   Value *object = slots[op.getX()].object;
   auto copied = [&](StringRef function) { return scalars.call(function, b.getPtrTy(), {object}); };

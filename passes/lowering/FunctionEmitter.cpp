@@ -106,13 +106,9 @@ Slot FunctionEmitter::makePhi(mlir::Value argument) {
     return slot;
   }
   appendTypes(types, scalars, type, module.getContext());
-  if (!tensor || !tensor.isScalar()) {
+  if (!tensor || !tensor.isScalar())
     slot.object = b.CreatePHI(types[0], 2);
-    if (isGrowing(argument)) {
-      slot.data = b.CreatePHI(b.getPtrTy(), 2);
-      ownSizes[{argument, 0}] = b.CreatePHI(b.getInt64Ty(), 2);
-    }
-  } else {
+  else {
     slot.scalar.re = b.CreatePHI(types[0], 2);
     if (types.size() > 1)
       slot.scalar.im = b.CreatePHI(types[1], 2);
@@ -165,6 +161,28 @@ void FunctionEmitter::releaseDead(mlir::Operation *op) {
   for (mlir::Value result : op->getResults())
     if (isObject(result) && result.use_empty())
       release(result);
+}
+
+void FunctionEmitter::emit(RelabelOp op) {
+  Slot same = slots[op.getX()]; // the map may move when it grows
+  slots[op.getResult()] = same;
+  if (!isObject(op.getResult()))
+    return;
+  if (diesAt(op.getX(), op))
+    moved.insert(op.getX().getAsOpaquePointer());
+  else if (isReadWhileHeld(op))
+    borrowed.insert(op.getResult().getAsOpaquePointer());
+  else
+    retain(op.getResult());
+}
+
+/// Whether what has another name is only read, or lent, by that name, in a block behind which it is held by the old
+/// one.
+bool FunctionEmitter::isReadWhileHeld(RelabelOp op) {
+  mlir::Block *block = op->getBlock();
+  return (isBorrowed(op.getX()) || liveness.getLiveness(block)->isLiveOut(op.getX())) &&
+         llvm::all_of(op->getUsers(), [&](mlir::Operation *user) { return user->getBlock() == block; }) &&
+         isOnlyRead(op.getResult(), op->getParentOfType<mlir::ModuleOp>());
 }
 
 /// The instructions from here on belong to an operation.
@@ -334,18 +352,14 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
       emitPoll(terminator);
     if (auto turns = terminator->getAttrOfType<mlir::IntegerAttr>("toy.strip"))
       markTurn(terminator, turns.getInt());
-    SmallVector<Value *> phis, values;
+    describeLoop(b.CreateBr(start), terminator, to->getTerminator()->getLoc());
     for (auto [argument, operand] : zip_equal(to->getArguments(), operands)) {
+      SmallVector<Value *> phis, values;
       append(phis, argument);
       append(values, operand);
-      if (isGrowing(argument)) {
-        appendDataAndLength(phis, argument);
-        appendDataAndLength(values, operand);
-      }
+      for (auto [phi, value] : zip_equal(phis, values))
+        cast<PHINode>(phi)->addIncoming(value, b.GetInsertBlock());
     }
-    describeLoop(b.CreateBr(start), terminator, to->getTerminator()->getLoc());
-    for (auto [phi, value] : zip_equal(phis, values))
-      cast<PHINode>(phi)->addIncoming(value, b.GetInsertBlock());
     return on;
   };
   if (auto branch = dyn_cast<mlir::cf::BranchOp>(terminator)) {
@@ -389,7 +403,6 @@ static Function *takingReferences(Function *body, mlir::func::FuncOp function) {
 void FunctionEmitter::emit() {
   f = declare(module, function);
   findRowsInLanes();
-  findGrowingVectors();
   for (mlir::Block &block : function.getBody()) {
     BasicBlock *start = BasicBlock::Create(b.getContext(), "", f);
     blocks[&block] = starts[&block] = start;

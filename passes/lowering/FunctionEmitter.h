@@ -69,6 +69,7 @@ private:
   }
   void release(mlir::Value v);
   void retain(mlir::Value v);
+  bool isReadWhileHeld(RelabelOp op);
   /// Whether `op` uses the value for the last time in this function.
   bool diesAt(mlir::Value v, mlir::Operation *op) { return toy::diesAt(liveness, v, op); }
   void releaseDead(mlir::Operation *op);
@@ -83,6 +84,7 @@ private:
   void emitScalar(mlir::Operation *op);
   llvm::Value *emitMultiple(mlir::Operation *op);
   void emit(DimOp op);
+  void emit(RelabelOp op);
   void emit(TruthOp op);
   void emit(CheckSizeOp op);
   void emit(CheckEqualOp op);
@@ -141,8 +143,6 @@ private:
   void emit(ElementOp op);
   void emit(ElementSetOp op);
   void emit(FromElementsOp op);
-  void emit(RelabelOp op);
-  bool isReadWhileHeld(RelabelOp op);
   void emit(UniqueOp op);
   void emit(CheckIndexOp op);
   // Lists.cpp
@@ -156,10 +156,7 @@ private:
   llvm::Value *loadWord(llvm::Value *object, size_t offset, llvm::Type *type = nullptr);
   llvm::Value *itemOf(mlir::Value v, mlir::Operation *op);
   // GrowingVectors.cpp
-  void findGrowingVectors();
-  bool isGrowing(mlir::Value v) { return growing.contains(v.getAsOpaquePointer()) && isObject(v); }
   std::pair<llvm::Value *, llvm::Value *> dataAndLength(mlir::Value v);
-  void appendDataAndLength(llvm::SmallVectorImpl<llvm::Value *> &values, mlir::Value v);
   void setDataAndLength(mlir::Value v, llvm::Value *data, llvm::Value *length);
   llvm::Value *dataOfEither(llvm::PHINode *object, llvm::Value *inPlace, llvm::Value *called);
   void emit(AppendOp op);
@@ -195,7 +192,6 @@ private:
   std::map<void *, FrameTensor> frames;                             ///< of values of loops that may be there
   llvm::DenseMap<mlir::Value, int64_t> rowLanesOf;                  ///< of rows in registers: how many lanes there are
   llvm::DenseMap<mlir::Value, size_t> numbers;                      ///< of values, in the order of the text
-  llvm::DenseSet<void *> growing;                                   ///< vectors whose length blocks are handed
   llvm::SmallPtrSet<void *, 4> moved;             ///< operands whose reference the current operation took
   llvm::SmallPtrSet<void *, 4> borrowed;          ///< what is only read, and held by the code or by another name
   llvm::DenseMap<mlir::Block *, size_t> position; ///< of each block in the order of emission

@@ -1,45 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Vectors that numbers are appended to and taken off: in place where nobody else holds them, else calls of the
-/// runtime. Blocks are handed their length and the place of their elements beside them: read from the header, which
-/// has just been stored, they would be as late in each turn as memory gives them.
+/// runtime. Their length, and where their elements are, is known behind it without a look at the header.
 #include "passes/lowering/FunctionEmitter.h"
 
 #include "runtime/Blocks.h"
 #include "runtime/Value.h"
 
-#include "llvm/ADT/EquivalenceClasses.h"
-
 using namespace llvm;
 
 namespace toy {
-
-static bool isVector(mlir::Value v) {
-  auto tensor = dyn_cast<TensorType>(v.getType());
-  return tensor && tensor.getRank() == 1;
-}
-
-/// Vectors that are handed on to each other, of which one grows or gets shorter.
-void FunctionEmitter::findGrowingVectors() {
-  if (tables.valuesMoveAway)
-    return;
-  EquivalenceClasses<void *> groups;
-  SmallVector<mlir::Value> changed;
-  auto unite = [&](mlir::Value from, mlir::Value to) {
-    if (isVector(from) && isVector(to))
-      groups.unionSets(from.getAsOpaquePointer(), to.getAsOpaquePointer());
-  };
-  function.walk([&](mlir::Operation *op) {
-    forEachHandedOn(op, unite);
-    if (!isa<AppendOp, ShortenOp>(op) || !isVector(op->getResult(0)))
-      return;
-    unite(op->getOperand(0), op->getResult(0));
-    changed.push_back(op->getResult(0));
-  });
-  for (mlir::Value v : changed)
-    for (void *member : groups.members(v.getAsOpaquePointer()))
-      growing.insert(member);
-}
 
 /// Where the elements of a vector are and how many, from what was read where it was made, if it was.
 std::pair<Value *, Value *> FunctionEmitter::dataAndLength(mlir::Value v) {
@@ -48,11 +18,6 @@ std::pair<Value *, Value *> FunctionEmitter::dataAndLength(mlir::Value v) {
     length = b.getInt64(size.value());
   return {data ? data : loadWord(slots[v].object, offsetof(rt::Tensor, data), b.getPtrTy()),
           length ? length : loadWord(slots[v].object, offsetof(rt::Tensor, sizes))};
-}
-
-void FunctionEmitter::appendDataAndLength(SmallVectorImpl<Value *> &values, mlir::Value v) {
-  auto [data, length] = dataAndLength(v);
-  values.append({data, length});
 }
 
 void FunctionEmitter::setDataAndLength(mlir::Value v, Value *data, Value *length) {
