@@ -179,6 +179,21 @@ def both(xs, v, n) {
         shorter, longer = f"{name} = {name}[:-{cut}];", f"{name} = append({name}, {shown(v)});"
         return f"for t in range({n}) {{ if t % 2 == 0 {{ {shorter} }} else {{ {longer} }} }}"
 
+    def last(self, name):
+        """What was appended is read in the same turn, and taken off again in some."""
+        v, n, every, fold, held = self.element(), self.rng.randint(6, 20), self.rng.randint(2, 5), 0, self.lists[name]
+        for t in range(n):
+            held = held + [(v[0], v[1] + t) if self.pairs else v + t]
+            fold = fold * 3 % 10007 + len(held) + (held[-1][1] if self.pairs else held[-1])
+            held = held[:-1] if t % every == 0 and len(held) > 1 else held
+        self.lists[name] = held
+        self.output.append(str(fold))
+        at, read = f"l{len(self.lines)}", f"{name}[-1]" + ("[1]" if self.pairs else "")
+        longer = f"append({name}, ({v[0]}, {v[1]} + t))" if self.pairs else f"append({name}, {v} + t)"
+        turn = f"{name} = {longer}; {at} = {at} * 3 % 10007 + len({name}) + {read};"
+        shorter = f"if t % {every} == 0 and len({name}) > 1 {{ {name} = {name}[:-1]; }}"
+        return f"var {at} = 0; for t in range({n}) {{ {turn} {shorter} }} print({at});"
+
     def begun(self, name):
         """Two lists of which one is the beginning of the other."""
         other, n = "b" if name == "a" else "a", self.rng.randint(0, 4)
@@ -235,7 +250,7 @@ def both(xs, v, n) {
     def make(self):
         steps = [self.append, self.share, self.store, self.repeat, self.sweep, self.sweep, self.turns, self.branch]
         for _ in range(10):
-            more = [self.kept, self.taken, self.begun, self.handed, self.handed]
+            more = [self.kept, self.taken, self.begun, self.handed, self.handed, self.last]
             self.lines.append(self.rng.choice([*steps, *more])(self.rng.choice("ab")))
             if self.rng.random() < 0.3:
                 self.lines.append(self.show())

@@ -83,7 +83,15 @@ KINDS = {
     ),
     "loops": Kind(
         LOOPS_MUTANTS,
-        ("e2e/short-rows.toy", "e2e/small-turns.toy", "short_rows.py", "lists.py", "-m", "not nightly"),
+        (
+            "e2e/short-rows.toy",
+            "e2e/small-turns.toy",
+            "e2e/multiples.toy",
+            "short_rows.py",
+            "lists.py",
+            "-m",
+            "not nightly",
+        ),
         texts=("hold-short-rows", "lists-as-tensors", "place-unique"),
         programs=("toy-opt",),
     ),
