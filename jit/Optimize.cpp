@@ -10,6 +10,8 @@
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
 
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
@@ -94,11 +96,39 @@ static void inlineOnlyCalls(Function &f) {
   }
 }
 
+/// Puts small ones of functions that call each other into the others: of what a parser's functions do, a call is much.
+static void inlineMutualRecursion(ArrayRef<CallGraphNode *> cycle) {
+  constexpr unsigned mostInstructions = 80, mostCalls = 2;
+  SmallVector<Function *> functions;
+  for (CallGraphNode *node : cycle)
+    if (Function *f = node->getFunction(); f && !f->isDeclaration())
+      functions.push_back(f);
+  for (Function *callee : functions) {
+    auto isCallee = [&](Function &called) { return &called == callee; };
+    if (callee->getInstructionCount() > mostInstructions || !callsIn(*callee, isCallee).empty())
+      continue;
+    for (Function *caller : functions) {
+      SmallVector<CallBase *> calls = callsIn(*caller, isCallee);
+      for (CallBase *call : calls.size() <= mostCalls ? calls : SmallVector<CallBase *>()) {
+        InlineFunctionInfo info;
+        InlineFunction(*call, info);
+      }
+    }
+  }
+}
+
 /// Puts small functions that call themselves into themselves, three levels deep: what a call costs is paid once in
 /// several.
 static void inlineRecursion(Module &module) {
   constexpr unsigned levels = 3, mostInstructions = 80, mostSelfCalls = 2;
   auto callsItself = [](Function &f) { return callsIn(f, [&](Function &callee) { return &callee == &f; }); };
+  CallGraph graph(module);
+  SmallVector<std::vector<CallGraphNode *>> cycles;
+  for (auto it = scc_begin(&graph); !it.isAtEnd(); ++it)
+    if (it->size() > 1)
+      cycles.push_back(*it);
+  for (const std::vector<CallGraphNode *> &cycle : cycles)
+    inlineMutualRecursion(cycle);
   for (Function &f : module)
     if (!f.isDeclaration() && !callsItself(f).empty())
       inlineOnlyCalls(f);
