@@ -12,7 +12,7 @@
 namespace toy::rt {
 
 static const LibraryRow *findRow(std::string_view name) {
-  for (auto rows : {linearAlgebraFunctions(), fourierFunctions(), convolutionFunctions()})
+  for (auto rows : {linearAlgebraFunctions(), spectralFunctions(), fourierFunctions(), convolutionFunctions()})
     for (const LibraryRow &row : rows)
       if (row.name == name)
         return &row;

@@ -24,6 +24,7 @@ struct LibraryRow {
   LibraryFunction withoutFirst = nullptr;
 };
 std::span<const LibraryRow> linearAlgebraFunctions();
+std::span<const LibraryRow> spectralFunctions();
 std::span<const LibraryRow> fourierFunctions();
 std::span<const LibraryRow> convolutionFunctions();
 

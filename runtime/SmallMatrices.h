@@ -27,4 +27,16 @@ template <typename T> const SmallMatrixKernels &smallMatrices() {
     return table.i64;
 }
 
+template <typename T> const SmallSpectrumKernels &smallSpectra() {
+  static const SmallSpectrumTable table = TOY_KERNELS_OF_MACHINE(smallSpectrumKernels);
+  if constexpr (std::is_same_v<T, float>)
+    return table.f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return table.f64;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return table.c64;
+  else
+    return table.c128;
+}
+
 } // namespace toy::rt

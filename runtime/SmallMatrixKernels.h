@@ -30,12 +30,14 @@ struct SmallProducts {
 /// or not positive definite, or -1.
 struct SmallMatrices {
   static constexpr int64_t largest = 16;
+  static constexpr int64_t widestSpectrum = 8; ///< rows and columns of matrices whose spectra are found in lanes
   int64_t order = 0, count = 0;
   const void *a = nullptr;
   void *out = nullptr;
   const void *b = nullptr; ///< right sides, `columns` of each matrix
   int64_t columns = 0;
-  void *second = nullptr; ///< another result
+  void *second = nullptr, *third = nullptr; ///< other results
+  bool isFull = false;                      ///< of singular vectors, whether bases are completed
 };
 
 struct SmallMatrixKernels {
@@ -55,5 +57,18 @@ struct SmallMatrixTable {
   SmallMatrixKernels f32, f64, c64, c128, i32, i64;
 };
 TOY_KERNELS_FOR_ISA(SmallMatrixTable, smallMatrixKernels)
+
+/// Values go to `out`; vectors only where there is a `second`. Matrices must be finite; nothing fails.
+struct SmallSpectrumKernels {
+  /// Of Hermitian matrices, by their lower triangles: values ascending, vectors in columns of `second`.
+  int64_t (*hermitian)(const SmallMatrices &x) = nullptr;
+  /// Of `order` times `columns`: values descending, left vectors in columns of `second`, right ones in rows of `third`,
+  /// conjugated.
+  int64_t (*singular)(const SmallMatrices &x) = nullptr;
+};
+struct SmallSpectrumTable {
+  SmallSpectrumKernels f32, f64, c64, c128;
+};
+TOY_KERNELS_FOR_ISA(SmallSpectrumTable, smallSpectrumKernels)
 
 } // namespace toy::rt

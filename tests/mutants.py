@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Breaks the arithmetic of sizes, the resolution of names, the recognizer of complex products, rows in loops, what runs
-on devices, or what several processes do, in one place at a time and sees that the tests notice: `make mutants
-ARGS=sizes` (or `names`, `recognition`, `loops`, `device`, `ranks`; behind it parts of mutants' names, as `a|b`, or
-`new`: those that no test has noticed yet). Ends with a line `KIND: N caught, N missed` for each.
+on devices, kernels of the library, or what several processes do, in one place at a time and sees that the tests notice:
+`make mutants ARGS=sizes` (or `names`, `recognition`, `loops`, `device`, `library`, `ranks`; behind it parts of mutants'
+names, as `a|b`, or `new`: those that no test has noticed yet). Ends with a line `KIND: N caught, N missed` for each.
 
 The sources stay as they are: compilers are given another text for one of them, and its objects are linked in front of
 build/release's libraries, as many mutants at a time as there are processors for it. Of the tests the one that noticed a
@@ -27,6 +27,7 @@ import processes
 from mutant_rows_columns import COLUMN_MUTANTS
 from mutant_rows_device import DEVICE_MODULES, DEVICE_MUTANTS
 from mutant_rows_front import NAMES_MUTANTS, SIZES_MUTANTS
+from mutant_rows_library import LIBRARY_MUTANTS
 from mutant_rows_loops import LOOPS_MUTANTS
 from mutant_rows_ranks import RANKS_MUTANTS
 from mutant_rows_recognition import MUTANTS
@@ -95,6 +96,7 @@ KINDS = {
         texts=("hold-short-rows", "lists-as-tensors", "place-unique"),
         programs=("toy-opt",),
     ),
+    "library": Kind(LIBRARY_MUTANTS, ("test_small_spectra.py",)),
     "ranks": Kind(
         RANKS_MUTANTS,
         ("ranks.py", "ranks_values.py", "ranks_faults.py", "ranks_devices.py", "file_parts.py", "-m", EVERY)

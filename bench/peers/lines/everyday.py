@@ -78,7 +78,7 @@ numpy_only("pinv", "pinv(x)", "np.linalg.pinv(x)", dtypes=("f64",), classes=SQUA
 numpy_only("matrix_rank", "matrix_rank(x)", "np.linalg.matrix_rank(x)", classes=SQUARE)
 numpy_only("cond", "cond(x)", "np.linalg.cond(x)", dtypes=("f64",), classes=SQUARE, tolerance=1e4)
 WIDE = sizes(small=(4, 8), large=(50, 100))
-NULL = "abs(null_space(x) @ null_space(x)')", "np.abs((n := linalg.null_space(x)) @ n.T)"
+NULL = "(n => abs(n @ n'))(null_space(x))", "np.abs((n := linalg.null_space(x)) @ n.T)"
 numpy_only("null_space", *NULL, dtypes=("f64",), classes=WIDE, tolerance=1e4)
 case("expm", "expm(x / 10)", None, "torch.matrix_exp(x / 10)", "jax.scipy.linalg.expm(x / 10)", dtypes=("f64",), classes=SQUARE, tolerance=1e3)  # fmt: skip
 COEFFICIENTS = [Class("degree 9", {"x": (100000,), "y": (10,)})]

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutants of mutants.py in kernels of the library."""
+
+SPECTRA = "runtime/SmallSpectraKernels.cpp"
+LIBRARY_MUTANTS = [
+    ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
+    ("bases are not completed", SPECTRA, "count > n || isAny<L>(isShort)", "isAny<L>(isShort)"),
+    ("lanes that are done go on", SPECTRA, "size, where & (size > 0)", "size, size > 0"),
+    ("the upper triangle is read", SPECTRA, "a[j * n + i] = a[i * n + j].conjugate()", "a[i * n + j] = a[j * n + i]"),
+    ("reflected columns change sides", SPECTRA, "work[j * n + j].re < 0", "work[j * n + j].re > 0"),
+    ("zeros keep their signs", SPECTRA, "return x + L::of(0);", "return x;"),
+    ("columns become parallel", SPECTRA, "size > limit * (4 * epsilon<T>)", "size > limit"),
+    ("tiny matrices vanish", SPECTRA, "{c.sizes[j] * c.scale}", "{c.sizes[j]}"),
+    (
+        "only the first matrix is looked at",
+        "runtime/Spectra.cpp",
+        "needFinite(x.as<T>() + i * a.m * a.n,",
+        "needFinite(x.as<T>(),",
+    ),
+]
