@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mutants of mutants.py in kernels of the library."""
+"""The mutants of mutants.py in kernels of the library and in loops of its functions."""
 
-SPECTRA = "runtime/SmallSpectraKernels.cpp"
+SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 LIBRARY_MUTANTS = [
     ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
     ("bases are not completed", SPECTRA, "count > n || isAny<L>(isShort)", "isAny<L>(isShort)"),
@@ -17,4 +17,11 @@ LIBRARY_MUTANTS = [
         "needFinite(x.as<T>() + i * a.m * a.n,",
         "needFinite(x.as<T>(),",
     ),
+    (
+        "nan is looked for in half of the lanes",
+        POSITIONS,
+        "half(x, 0), half(x, lanesAtOnce / 2)",
+        "half(x, 0), half(x, 0)",
+    ),
+    ("elements behind a row are zeros", POSITIONS, "return mask ? k.CreateSelect", "return false ? k.CreateSelect"),
 ]

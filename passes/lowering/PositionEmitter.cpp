@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Reductions that give positions: of the first greatest or least element, or of the first NaN. The best element and
-/// its position are found in lanes (the last axis is reduced) or a column a lane.
+/// its position are found in lanes (the last axis is reduced; of elements that lie in memory positions are looked for
+/// in the best block alone) or a column a lane.
+#include "passes/RowLanes.h"
 #include "passes/lowering/KernelEmitter.h"
+
+#include <utility>
 
 using namespace llvm;
 
@@ -67,7 +71,8 @@ Value *KernelEmitter::emitPositionInRow(mlir::Operation *op, const Indices &oute
   k.CreateBr(on);
   k.SetInsertPoint(many);
   memo.clear();
-  Value *inLanes = emitPositionInLanes(op, outer, n, position);
+  Value *inLanes = areReadTwice(op) ? k.CreateTrunc(emitPositionByBlocks(op, outer, n), position)
+                                    : emitPositionInLanes(op, outer, n, position);
   many = k.GetInsertBlock();
   k.CreateBr(on);
   k.SetInsertPoint(on);
@@ -101,6 +106,120 @@ Value *KernelEmitter::emitPositionInLanes(mlir::Operation *op, const Indices &ou
       lanes.write(lane, firstBest(op, lanes.read(lane), lanes.read(k.CreateAdd(lane, i64(half))), dtype));
     });
   return lanes.read(i64(0))[1];
+}
+
+/// Elements that vectors read or compute as neighbours in memory: a second time takes no longer than what it saves.
+static bool areNeighbours(mlir::Value value, std::optional<int64_t> row) {
+  mlir::Operation *def = value.getDefiningOp();
+  if (!row || isa_and_nonnull<FullOp, IotaOp>(def))
+    return true;
+  if (!def)
+    return *row == tensorTypeOf(value).getRank() - 1;
+  if (auto slice = dyn_cast<SliceOp>(def))
+    return slice.getSteps()[*row] == 1 && areNeighbours(slice.getX(), row);
+  return def->hasTrait<OpTrait::Elementwise>() && all_of(def->getOperands(), [&](mlir::Value operand) {
+           return areNeighbours(operand, axisOfOperand(operand, value, row));
+         });
+}
+bool KernelEmitter::areReadTwice(mlir::Operation *op) {
+  mlir::Value x = op->getOperand(0);
+  const int64_t last = tensorTypeOf(x).getRank() - 1;
+  const ReductionAxes axes(op);
+  return axes.reduced.size() == 1 && axes.reduced[0] == last && hasLanes(x, last) && areNeighbours(x, last);
+}
+
+/// Vectors of elements of a row, from one on, those that the mask leaves out such as are not better; booleans as bytes.
+Value *KernelEmitter::lanesOfRow(mlir::Operation *op, const Indices &outer, Value *base, Value *mask) {
+  mlir::Value x = op->getOperand(0);
+  const DType dtype = tensorTypeOf(x).getDtype();
+  Indices first = outer;
+  first.push_back(base);
+  Value *lanes = laneElements(x, {first, static_cast<int64_t>(outer.size())}, mask).re;
+  if (dtype == DType::Bool)
+    lanes = k.CreateZExt(lanes, asWide(lanes, k.getInt8Ty()));
+  const DType kept = dtype == DType::Bool ? DType::U8 : dtype;
+  return mask ? k.CreateSelect(mask, lanes, k.CreateVectorSplat(lanesAtOnce, worst(op, kept))) : lanes;
+}
+
+/// The best of elements [begin, end), or a NaN if there is one. Without positions, a step is one comparison for the
+/// best and half a one for NaN.
+Value *KernelEmitter::bestOfBlock(mlir::Operation *op, const Indices &outer, Value *begin, Value *end) {
+  const DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
+  const DType kept = dtype == DType::Bool ? DType::U8 : dtype;
+  const bool isMax = isa<ArgMaxOp>(op), hasNaN = isFloat(dtype);
+  Value *start = k.CreateVectorSplat(lanesAtOnce, worst(op, kept)),
+        *noNaN = k.CreateVectorSplat(lanesAtOnce / 2, k.getFalse());
+  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+  Value *best = entry.CreateAlloca(start->getType()), *nan = entry.CreateAlloca(noNaN->getType());
+  k.CreateStore(start, best);
+  k.CreateStore(noNaN, nan);
+  auto half = [&](Value *lanes, int64_t from) {
+    return k.CreateShuffleVector(lanes, to_vector(map_range(seq<int64_t>(from, from + lanesAtOnce / 2),
+                                                            [](int64_t lane) { return static_cast<int>(lane); })));
+  };
+  auto step = [&](Value *base, Value *mask) {
+    Value *x = lanesOfRow(op, outer, base, mask), *before = k.CreateLoad(start->getType(), best);
+    Value *takes =
+        hasNaN ? isMax ? k.CreateFCmpOGT(x, before) : k.CreateFCmpOLT(x, before) : isBetter(op, before, x, kept);
+    k.CreateStore(k.CreateSelect(takes, x, before), best);
+    if (hasNaN)
+      k.CreateStore(
+          k.CreateOr(k.CreateLoad(noNaN->getType(), nan), k.CreateFCmpUNO(half(x, 0), half(x, lanesAtOnce / 2))), nan);
+  };
+  Value *count = k.CreateSub(end, begin, "", true, true), *rounds = k.CreateUDiv(count, i64(lanesAtOnce));
+  loop(i64(0), rounds, [&](Value *round) {
+    step(k.CreateAdd(begin, k.CreateMul(round, i64(lanesAtOnce), "", true, true), "", true, true), nullptr);
+  });
+  Value *rest = k.CreateURem(count, i64(lanesAtOnce));
+  loop(i64(0), k.CreateZExt(k.CreateICmpNE(rest, i64(0)), k.getInt64Ty()),
+       [&](Value *) { step(k.CreateSub(end, rest, "", true, true), firstLanes(rest)); });
+  Value *lanes = k.CreateLoad(start->getType(), best);
+  if (!hasNaN)
+    return isMax ? k.CreateIntMaxReduce(lanes, kept != DType::U8) : k.CreateIntMinReduce(lanes, kept != DType::U8);
+  auto *found = cast<CallInst>(isMax ? k.CreateFPMaxReduce(lanes) : k.CreateFPMinReduce(lanes));
+  found->setHasNoNaNs(true);
+  found->setHasNoSignedZeros(true);
+  return k.CreateSelect(k.CreateOrReduce(k.CreateLoad(noNaN->getType(), nan)), ConstantFP::getNaN(found->getType()),
+                        found);
+}
+
+/// The position in a row of at least as many elements as lanes: the first block that has the best element or a NaN,
+/// then the first of its elements that is as good. The lanes of the last step end with the row: what they have of an
+/// earlier block is not as good.
+Value *KernelEmitter::emitPositionByBlocks(mlir::Operation *op, const Indices &outer, Value *n) {
+  const DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
+  const DType kept = dtype == DType::Bool ? DType::U8 : dtype;
+  constexpr int64_t block = 4096;
+  const int64_t before = std::exchange(lanesAtOnce, positionLanes);
+  Value *start = worst(op, kept);
+  Lanes found(*this, {start, i64(0)}, 1);
+  found.write(i64(0), {start, i64(0)});
+  loop(i64(0), k.CreateUDiv(k.CreateAdd(n, i64(block - 1)), i64(block)), [&](Value *number) {
+    Value *begin = k.CreateMul(number, i64(block), "", true, true);
+    Value *end = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(begin, i64(block), "", true, true), n);
+    found.write(i64(0), better(op, found.read(i64(0)), {bestOfBlock(op, outer, begin, end), begin}, kept));
+  });
+  const Fold best = found.read(i64(0));
+  BasicBlock *entry = k.GetInsertBlock(), *search = BasicBlock::Create(k.getContext(), "", kernel),
+             *done = BasicBlock::Create(k.getContext(), "", kernel);
+  Value *lastBase = k.CreateSub(n, i64(positionLanes), "", true, true);
+  k.CreateBr(search);
+  k.SetInsertPoint(search);
+  memo.clear();
+  PHINode *from = k.CreatePHI(k.getInt64Ty(), 2);
+  from->addIncoming(best[1], entry);
+  Value *base = k.CreateBinaryIntrinsic(Intrinsic::smin, from, lastBase), *lanes = lanesOfRow(op, outer, base, nullptr);
+  Value *wanted = k.CreateVectorSplat(positionLanes, best[0]);
+  Value *isAsGood = isFloat(dtype) ? k.CreateSelect(k.CreateFCmpUNO(best[0], best[0]), k.CreateFCmpUNO(lanes, lanes),
+                                                    k.CreateFCmpOEQ(lanes, wanted))
+                                   : k.CreateICmpEQ(lanes, wanted);
+  Value *bits = k.CreateBitCast(isAsGood, k.getIntNTy(positionLanes));
+  from->addIncoming(k.CreateAdd(base, i64(positionLanes), "", true, true), search);
+  k.CreateCondBr(k.CreateOr(k.CreateIsNotNull(bits), k.CreateICmpEQ(base, lastBase)), done, search);
+  k.SetInsertPoint(done);
+  memo.clear();
+  lanesAtOnce = before;
+  return k.CreateAdd(base, k.CreateBinaryIntrinsic(Intrinsic::cttz, bits, k.getFalse()), "", true, true);
 }
 
 /// Rows of a few elements, one after the other, so that LLVM takes a row a lane.
