@@ -6,6 +6,7 @@
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/Rewriting.h"
+#include "passes/RowLanes.h"
 #include "passes/ScalarParts.h"
 #include "passes/UnrollLoops.h"
 
@@ -23,6 +24,9 @@ namespace {
 /// What things cost in a turn, in nanoseconds, roughly: a kernel, view or tensor that is made, and one comparison with
 /// a choice where an index is known at run time only. Loops in loops run ten times.
 constexpr double tensorCost = 30, choiceCost = 2, turns = 10;
+/// What an element of a function of complex numbers costs more alone than as one of several in lanes.
+constexpr double functionCost = 10;
+constexpr int64_t fewElements = 8;
 
 class Scalarizer {
 public:
@@ -103,11 +107,21 @@ private:
     return llvm::count_if(op->getOperands(), [&](Value v) { return isFusedInto(op, v); });
   }
 
+  /// What the lanes of a kernel save of the functions of an operation's elements.
+  static double costOfFunctions(Operation *op) {
+    auto isComplexNumber = [](Value v) { return tensorTypeOf(v).isComplex(); };
+    const int64_t count = tensorTypeOf(op->getResult(0)).getStaticCount().value_or(0);
+    const bool isFunction = op->hasTrait<toy::OpTrait::Elementwise>() && !isForLanes(op) && !isa<DivOp>(op) &&
+                            llvm::any_of(op->getOperands(), isComplexNumber);
+    return isFunction && count >= fewElements ? functionCost * static_cast<double>(count) : 0;
+  }
+
   void weigh() {
     for (Operation *op : work)
       if (void *group = groupOf(valueOf(op)))
-        saved[group] += weightOf(op->getBlock()) * ((parts.isCheap(op) ? 0 : tensorCost) -
-                                                    choiceCost * parts.choices(op) - tensorCost * fusedOperands(op));
+        saved[group] +=
+            weightOf(op->getBlock()) * ((parts.isCheap(op) ? 0 : tensorCost) - choiceCost * parts.choices(op) -
+                                        costOfFunctions(op) - tensorCost * fusedOperands(op));
     for (Value v : candidates)
       for (Block *block : blocksOfTensors(v))
         saved[groupOf(v)] -= tensorCost * weightOf(block);

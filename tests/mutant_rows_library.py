@@ -24,4 +24,11 @@ LIBRARY_MUTANTS = [
         "half(x, 0), half(x, 0)",
     ),
     ("elements behind a row are zeros", POSITIONS, "return mask ? k.CreateSelect", "return false ? k.CreateSelect"),
+    (
+        "functions go one by one",
+        "passes/Scalarize.cpp",
+        "isFunction && count >= fewElements",
+        "isFunction && count < 0",
+    ),
+    ("functions of two go in lanes", "passes/Scalarize.cpp", "isFunction && count >= fewElements", "isFunction"),
 ]

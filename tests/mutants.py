@@ -96,7 +96,12 @@ KINDS = {
         texts=("hold-short-rows", "lists-as-tensors", "place-unique"),
         programs=("toy-opt",),
     ),
-    "library": Kind(LIBRARY_MUTANTS, ("test_small_spectra.py", "e2e/positions.toy")),
+    "library": Kind(
+        LIBRARY_MUTANTS,
+        ("test_small_spectra.py", "e2e/positions.toy"),
+        texts=("scalarize",),
+        programs=("toy-opt",),
+    ),
     "ranks": Kind(
         RANKS_MUTANTS,
         ("ranks.py", "ranks_values.py", "ranks_faults.py", "ranks_devices.py", "file_parts.py", "-m", EVERY)

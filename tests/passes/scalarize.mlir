@@ -102,6 +102,40 @@ func.func @kept(%x: !toy.tensor<f64[3]>, %y: !toy.tensor<f64[17]>, %z: !toy.tens
   return
 }
 
+// A function of eight complex elements stays in lanes; of two elements each is computed alone, and so are cheap
+// operations of eight.
+// CHECK-LABEL: @functions
+// CHECK: ^bb2:
+// CHECK-NOT: toy.exp %arg0
+// CHECK-DAG: toy.exp %{{.*}} : (!toy.tensor<c128[]>) -> !toy.tensor<c128[]>
+// CHECK-DAG: toy.exp %arg1 : (!toy.tensor<c128[8]>) -> !toy.tensor<c128[8]>
+// CHECK-NOT: toy.mul %arg2, %arg2
+// CHECK: return
+func.func @functions(%x: !toy.tensor<c128[2]>, %y: !toy.tensor<c128[8]>, %z: !toy.tensor<c128[8]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<c128[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %none = toy.constant {value = dense<(0.0, 0.0)> : tensor<complex<f64>>} : () -> !toy.tensor<c128[]>
+  cf.br ^header(%none, %0 : !toy.tensor<c128[]>, !toy.tensor<i64[]>)
+^header(%s: !toy.tensor<c128[]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %e = toy.exp %x : (!toy.tensor<c128[2]>) -> !toy.tensor<c128[2]>
+  %f = toy.exp %y : (!toy.tensor<c128[8]>) -> !toy.tensor<c128[8]>
+  %q = toy.mul %z, %z : (!toy.tensor<c128[8]>, !toy.tensor<c128[8]>) -> !toy.tensor<c128[8]>
+  %u = toy.sum %e {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<c128[2]>) -> !toy.tensor<c128[]>
+  %v = toy.sum %f {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<c128[8]>) -> !toy.tensor<c128[]>
+  %w = toy.sum %q {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<c128[8]>) -> !toy.tensor<c128[]>
+  %a = toy.add %s, %u : (!toy.tensor<c128[]>, !toy.tensor<c128[]>) -> !toy.tensor<c128[]>
+  %b = toy.add %a, %v : (!toy.tensor<c128[]>, !toy.tensor<c128[]>) -> !toy.tensor<c128[]>
+  %d = toy.add %b, %w : (!toy.tensor<c128[]>, !toy.tensor<c128[]>) -> !toy.tensor<c128[]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%d, %j : !toy.tensor<c128[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<c128[]>
+}
+
 // Not a sum of what is computed from a window whose size only a check says: both are one group.
 // CHECK-LABEL: @window
 // CHECK: toy.sum
