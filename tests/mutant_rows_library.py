@@ -30,5 +30,4 @@ LIBRARY_MUTANTS = [
         "isFunction && count >= fewElements",
         "isFunction && count < 0",
     ),
-    ("functions of two go in lanes", "passes/Scalarize.cpp", "isFunction && count >= fewElements", "isFunction"),
 ]
