@@ -3,6 +3,7 @@
 /// Operators: promotion, broadcasting, matrix products, adjoints.
 #include "irgen/Operations.h"
 
+#include "ir/GramProduct.h"
 #include "irgen/Expressions.h"
 #include "irgen/Lists.h"
 #include "irgen/Statements.h"
@@ -207,7 +208,10 @@ RValue matmul(IRGen &g, const RValue &lhs, const RValue &rhs, SourceRange range,
     dtype = DType::I64;
   DType work = workingDType(dtype, {lhs, rhs});
   Value x = castVal(g, lhs, work, lhsRange), y = castVal(g, rhs, work, rhsRange);
-  return castTo(g, g.create<MatMulOp>(range, {x, y}, {}, {lhsRange, rhsRange}), dtype, range);
+  Value product = g.create<MatMulOp>(range, {x, y}, {}, {lhsRange, rhsRange});
+  if (int64_t kind = gramKind(x, y))
+    product.getDefiningOp()->setAttr(gramAttribute, g.b.getI64IntegerAttr(kind));
+  return castTo(g, product, dtype, range);
 }
 
 RValue unaryOperation(IRGen &g, ast::UnaryOp op, const RValue &x, SourceRange range) {

@@ -210,8 +210,7 @@ struct PlainView {
   }
 };
 
-static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView &y, bool conjugateX, bool conjugateY,
-                                double scale) {
+static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView &y, int64_t flags, double scale) {
   int64_t k = x.sizes[x.rank - 1], m = x.rank == 2 ? x.sizes[0] : 1, n = y.rank == 2 ? y.sizes[1] : 1, sizes[2];
   if (k != y.sizes[0])
     rt::fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(k), std::to_string(y.sizes[0])});
@@ -221,8 +220,10 @@ static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView
   if (y.rank == 2)
     sizes[rank++] = n;
   rt::TensorRef out(rt::newTensor(dtype == DType::Bool ? DType::I64 : dtype, {sizes, rank}));
-  rt::gemm(dtype, m, n, k, {x.data, x.rank == 2 ? x.strides[0] : 1, x.strides[x.rank - 1], nullptr, conjugateX},
-           {y.data, y.strides[0], y.rank == 2 ? y.strides[1] : 1, nullptr, conjugateY}, out->data, {}, scale);
+  rt::gemm(dtype, m, n, k,
+           {x.data, x.rank == 2 ? x.strides[0] : 1, x.strides[x.rank - 1], nullptr, (flags & 1) && isComplex(dtype)},
+           {y.data, y.strides[0], y.rank == 2 ? y.strides[1] : 1, nullptr, (flags & 2) && isComplex(dtype)}, out->data,
+           {}, scale, 0, rt::Gram(flags >> 5));
   return out.take();
 }
 
@@ -251,10 +252,10 @@ static bool mayBeOnDevice() {
 
 /// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray). Flags: 1 conj of A,
 /// 2 of B, 4 a product of halves is rounded to such, then the number of factors and results whose layout loops around
-/// it change.
+/// it change (two bits), then rt::Gram.
 static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags,
                                double scale) {
-  abiState().repacks += flags >> 3;
+  abiState().repacks += flags >> 3 & 3;
   ++abiState().products[static_cast<int>(a->dtype)];
   if (mayBeOnDevice()) {
     if (rt::Tensor *product =
@@ -271,12 +272,12 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
   }
   auto plainX = PlainView::of(*a, aView), plainY = PlainView::of(*b, bView);
   if (plainX && plainY) {
-    rt::Tensor *product = plainProduct(a->dtype, *plainX, *plainY, flags & 1 && isComplex(a->dtype),
-                                       flags & 2 && isComplex(a->dtype), scale);
+    rt::Tensor *product = plainProduct(a->dtype, *plainX, *plainY, flags, scale);
     rt::poll();
     return product;
   }
-  rt::TensorRef out = rt::matmul(stridedView(*a, aView, flags & 1), stridedView(*b, bView, flags & 2), scale);
+  rt::TensorRef out =
+      rt::matmul(stridedView(*a, aView, flags & 1), stridedView(*b, bView, flags & 2), scale, rt::Gram(flags >> 5));
   rt::poll();
   return out.take();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Matrix products as library calls.
+#include "ir/GramProduct.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/RecognitionLog.h"
@@ -244,6 +245,8 @@ private:
         cast->getResult(0).replaceAllUsesWith(gemm.getResult());
         cast->erase();
       }
+    if (int64_t kind = gramKind(op); kind && isOwnTranspose(lhs, rhs, kind == 2))
+      gemm->setAttr(gramAttribute, b.getI64IntegerAttr(kind));
     if (auto index = op->getAttrOfType<IntegerAttr>("toy.recognized"); log && index)
       log->recognized[index.getInt()].strategy = "native";
     // Parts that are put together for this product, and taken apart after it; the loops that do it are fused with their
@@ -259,6 +262,14 @@ private:
       product = other.getDefiningOp();
     }
     eraseProduct(op);
+  }
+
+  /// Whether both views are of one tensor, with the last two axes exchanged.
+  static bool isOwnTranspose(const StridedView &lhs, const StridedView &rhs, bool isAdjoint) {
+    SmallVector<int64_t> axes(lhs.axes.begin(), lhs.axes.end());
+    std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
+    return lhs.base == rhs.base && axes == rhs.axes && lhs.steps == rhs.steps && lhs.starts == rhs.starts &&
+           lhs.counts == rhs.counts && (lhs.conjugated != rhs.conjugated) == isAdjoint;
   }
 
   /// Of a product of halves that is only read as such halves: their type, else null.
@@ -292,6 +303,8 @@ private:
     StringRef chosen = op.getStrategy() ? *op.getStrategy() : StringRef(strategy);
     auto lhs = PlanarFactor::of(op.getLhs()), rhs = PlanarFactor::of(op.getRhs());
     bool byParts = lhs && rhs && isUsedByParts(op);
+    if (chosen == "auto" && gramKind(op)) // as the evaluator
+      return false;
     if (chosen == "auto" && byParts)
       chosen = bySize(op);
     if (chosen == "native" || (!byParts && chosen == "auto"))

@@ -3,6 +3,8 @@
 /// Tensor operations: elementwise with broadcasting, reductions in their defined order, rearrangements, products.
 #include "reference/EvaluatorImpl.h"
 
+#include "ir/GramProduct.h"
+
 #include "runtime/ArrayOps.h"
 #include "runtime/Blas.h"
 #include "runtime/Device.h"
@@ -220,7 +222,7 @@ template <> void Frame::evaluate(MatMulOp op) {
   if (isComplex(a.dtype) && (strategy == rt::ComplexProduct::FourReal || strategy == rt::ComplexProduct::Gauss))
     return matmulByParts(op, strategy);
   if (!options().naiveMatmul)
-    return set(op.getResult(), rt::matmul(rt::denseView(a), rt::denseView(b)));
+    return set(op.getResult(), rt::matmul(rt::denseView(a), rt::denseView(b), 1, static_cast<rt::Gram>(gramKind(op))));
   bool leftVector = a.rank == 1, rightVector = b.rank == 1;
   int64_t m = leftVector ? 1 : a.sizes[a.rank - 2], k = a.sizes[a.rank - 1], n = rightVector ? 1 : b.sizes[b.rank - 1];
   if (k != b.sizes[rightVector ? 0 : b.rank - 2])

@@ -248,9 +248,61 @@ template <typename T> struct RegisterProduct {
   }
 };
 
+/// Multiplications of real numbers in one of two elements; what is too long between two looks for Ctrl-C.
+template <typename T> constexpr int64_t weightOf = isComplexType<T> ? 4 : 1;
+template <typename T> bool isLong(int64_t m, int64_t n, int64_t k) {
+  return double(m) * n * k * weightOf<T> > double(int64_t(1) << 33);
+}
+
+void callTriangle(CBLAS_TRANSPOSE flag, int64_t n, int64_t k, float alpha, BlasOperand<float> a, bool, float *c) {
+  openBlas().ssyrk(CblasRowMajor, CblasLower, flag, n, k, alpha, a.data, a.leading, 0, c, n);
+}
+void callTriangle(CBLAS_TRANSPOSE flag, int64_t n, int64_t k, double alpha, BlasOperand<double> a, bool, double *c) {
+  openBlas().dsyrk(CblasRowMajor, CblasLower, flag, n, k, alpha, a.data, a.leading, 0, c, n);
+}
+void callTriangle(CBLAS_TRANSPOSE flag, int64_t n, int64_t k, std::complex<float> alpha,
+                  BlasOperand<std::complex<float>> a, bool isAdjoint, std::complex<float> *c) {
+  const std::complex<float> zero = 0;
+  if (isAdjoint)
+    openBlas().cherk(CblasRowMajor, CblasLower, flag, n, k, alpha.real(), a.data, a.leading, 0, c, n);
+  else
+    openBlas().csyrk(CblasRowMajor, CblasLower, flag, n, k, &alpha, a.data, a.leading, &zero, c, n);
+}
+void callTriangle(CBLAS_TRANSPOSE flag, int64_t n, int64_t k, std::complex<double> alpha,
+                  BlasOperand<std::complex<double>> a, bool isAdjoint, std::complex<double> *c) {
+  const std::complex<double> zero = 0;
+  if (isAdjoint)
+    openBlas().zherk(CblasRowMajor, CblasLower, flag, n, k, alpha.real(), a.data, a.leading, 0, c, n);
+  else
+    openBlas().zsyrk(CblasRowMajor, CblasLower, flag, n, k, &alpha, a.data, a.leading, &zero, c, n);
+}
+
+/// From so many rows on a triangle takes less than the whole.
+template <typename T> bool isByTriangle(int64_t n, int64_t k, Gram gram) {
+  return gram != Gram::None && n >= (isComplexType<T> ? 16 : 32) && !isLong<T>(n, n, k);
+}
+
+/// alpha A A^T or alpha A A^H. BLAS knows S S^T, S^T S, S S^H and S^H S of what is stored; where A is conj(S), or the
+/// adjoint is of S^T, that is the conjugate of the result.
+template <typename T> void byTriangle(int64_t n, int64_t k, T alpha, BlasOperand<T> a, bool isAdjoint, T *c) {
+  isAdjoint &= isComplexType<T>;
+  const bool isStored = a.flag == CblasNoTrans;
+  const bool isConjugate = isAdjoint ? a.flag == CblasTrans : a.flag == CblasConjTrans;
+  callTriangle(isStored ? CblasNoTrans : isAdjoint ? CblasConjTrans : CblasTrans, n, k, alpha, a, isAdjoint, c);
+  constexpr int64_t tile = 32;
+  for (int64_t first = 0; first < n; first += tile)
+    for (int64_t left = 0; left <= first; left += tile)
+      for (int64_t i = first; i < std::min(n, first + tile); ++i)
+        for (int64_t j = left; j <= std::min(i, left + tile - 1); ++j) {
+          const T x = isConjugate ? conjugated(c[i * n + j]) : c[i * n + j];
+          c[i * n + j] = x;
+          c[j * n + i] = isAdjoint ? conjugated(x) : x;
+        }
+}
+
 template <typename T>
 void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const MatrixOperand &ao, const T *b,
-         const MatrixOperand &bo, double beta, T *c) {
+         const MatrixOperand &bo, double beta, T *c, Gram gram) {
   if (m == 0 || n == 0)
     return;
   if constexpr (std::is_integral_v<T>)
@@ -270,10 +322,14 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
     if (n > 1 && m == 1 && tryVector(true, k, n, T(alpha), b, bo, a, ao.columnStride, ao.conjugate, T(beta), c))
       return;
     std::vector<T> scratchA, scratchB;
-    BlasOperand<T> x = prepare(a, m, k, ao, scratchA), y = prepare(b, k, n, bo, scratchB);
+    BlasOperand<T> x = prepare(a, m, k, ao, scratchA);
+    if (m == n && beta == 0 && isByTriangle<T>(m, k, gram))
+      return byTriangle(m, k, T(alpha), x, gram == Gram::Adjoint, c);
+    BlasOperand<T> y = prepare(b, k, n, bo, scratchB);
     // Long products are cut into tiles, and Ctrl-C is looked for between them.
     int64_t tile = std::max(m, n);
-    if (constexpr int64_t weight = isComplexType<T> ? 4 : 1; double(m) * n * k * weight > double(int64_t(1) << 33))
+    constexpr int64_t weight = weightOf<T>;
+    if (isLong<T>(m, n, k))
       tile = std::max<int64_t>(256, static_cast<int64_t>(std::sqrt(double(int64_t(1) << 31) / (double(k) * weight))) /
                                         64 * 64);
     for (int64_t i = 0; i < m; i += tile)
@@ -307,7 +363,7 @@ bool productsInRegisters(int64_t m, int64_t n, int64_t k, int64_t count, size_t 
 
 template <typename T>
 void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch,
-             double alpha, double beta) {
+             double alpha, double beta, Gram gram) {
   if (m == 0 || n == 0)
     return;
   int64_t count = 1;
@@ -319,7 +375,8 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
     T *c;
     std::span<const int64_t> batch;
     double alpha, beta;
-  } context{m, n, k, a, b, static_cast<T *>(c), batch, alpha, beta};
+    Gram gram;
+  } context{m, n, k, a, b, static_cast<T *>(c), batch, alpha, beta, gram};
   auto body = [](void *opaque, int64_t begin, int64_t end) {
     auto &x = *static_cast<Context *>(opaque);
     const auto *a = static_cast<const T *>(x.a.data), *b = static_cast<const T *>(x.b.data);
@@ -339,7 +396,7 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
       if (!isSmall || !productsInRegisters<T>(x.m, x.n, x.k, together, x.batch.size(), a + ao, x.a, b + bo, x.b,
                                               x.c + i * x.m * x.n)) {
         together = 1;
-        one<T>(x.m, x.n, x.k, x.alpha, a + ao, x.a, b + bo, x.b, x.beta, x.c + i * x.m * x.n);
+        one<T>(x.m, x.n, x.k, x.alpha, a + ao, x.a, b + bo, x.b, x.beta, x.c + i * x.m * x.n, x.gram);
       }
     }
   };
@@ -355,22 +412,22 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
 } // namespace
 
 void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c,
-          std::span<const int64_t> batch, double alpha, double beta) {
+          std::span<const int64_t> batch, double alpha, double beta, Gram gram) {
   switch (dtype) {
   case DType::F32:
-    return batched<float>(m, n, k, a, b, c, batch, alpha, beta);
+    return batched<float>(m, n, k, a, b, c, batch, alpha, beta, gram);
   case DType::F64:
-    return batched<double>(m, n, k, a, b, c, batch, alpha, beta);
+    return batched<double>(m, n, k, a, b, c, batch, alpha, beta, gram);
   case DType::C64:
-    return batched<std::complex<float>>(m, n, k, a, b, c, batch, alpha, beta);
+    return batched<std::complex<float>>(m, n, k, a, b, c, batch, alpha, beta, gram);
   case DType::C128:
-    return batched<std::complex<double>>(m, n, k, a, b, c, batch, alpha, beta);
+    return batched<std::complex<double>>(m, n, k, a, b, c, batch, alpha, beta, gram);
   case DType::U8:
-    return batched<uint8_t>(m, n, k, a, b, c, batch, alpha, beta);
+    return batched<uint8_t>(m, n, k, a, b, c, batch, alpha, beta, gram);
   case DType::I32:
-    return batched<uint32_t>(m, n, k, a, b, c, batch, alpha, beta);
+    return batched<uint32_t>(m, n, k, a, b, c, batch, alpha, beta, gram);
   default:
-    return batched<uint64_t>(m, n, k, a, b, c, batch, alpha, beta);
+    return batched<uint64_t>(m, n, k, a, b, c, batch, alpha, beta, gram);
   }
 }
 
@@ -418,12 +475,12 @@ ProductShape productShape(const StridedView &a, const StridedView &b) {
   return s;
 }
 
-TensorRef matmul(const StridedView &a, const StridedView &b, double scale) {
+TensorRef matmul(const StridedView &a, const StridedView &b, double scale, Gram gram) {
   ProductShape s = productShape(a, b);
   TensorRef out(newTensor(a.dtype == DType::Bool ? DType::I64 : a.dtype, s.result));
   bool complex = isComplex(a.dtype);
   gemm(a.dtype, s.m, s.n, s.k, {dataOf(a), s.aRow, s.aColumn, s.aBatch.data(), complex && a.conjugated},
-       {dataOf(b), s.bRow, s.bColumn, s.bBatch.data(), complex && b.conjugated}, out->data, s.batch, scale);
+       {dataOf(b), s.bRow, s.bColumn, s.bBatch.data(), complex && b.conjugated}, out->data, s.batch, scale, 0, gram);
   return out;
 }
 

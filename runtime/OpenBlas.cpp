@@ -51,6 +51,12 @@ static OpenBlas load() {
   blas.load(table.dgemv, "cblas_dgemv");
   blas.load(table.cgemv, "cblas_cgemv");
   blas.load(table.zgemv, "cblas_zgemv");
+  blas.load(table.ssyrk, "cblas_ssyrk");
+  blas.load(table.dsyrk, "cblas_dsyrk");
+  blas.load(table.csyrk, "cblas_csyrk");
+  blas.load(table.zsyrk, "cblas_zsyrk");
+  blas.load(table.cherk, "cblas_cherk");
+  blas.load(table.zherk, "cblas_zherk");
   blas.load(table.setThreads, "openblas_set_num_threads");
   table.setThreads(lacksThreads || limits > 0 ? 1 : threads());
   loaded = true;

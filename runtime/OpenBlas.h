@@ -18,6 +18,12 @@ struct OpenBlas {
   decltype(&cblas_dgemv) dgemv;
   decltype(&cblas_cgemv) cgemv;
   decltype(&cblas_zgemv) zgemv;
+  decltype(&cblas_ssyrk) ssyrk;
+  decltype(&cblas_dsyrk) dsyrk;
+  decltype(&cblas_csyrk) csyrk;
+  decltype(&cblas_zsyrk) zsyrk;
+  decltype(&cblas_cherk) cherk;
+  decltype(&cblas_zherk) zherk;
   decltype(&openblas_set_num_threads) setThreads;
 };
 

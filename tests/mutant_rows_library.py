@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mutants of mutants.py in kernels of the library and in loops of its functions."""
 
+GRAM, BLAS = "ir/GramProduct.h", "runtime/Blas.cpp"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 LIBRARY_MUTANTS = [
     ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
@@ -30,4 +31,12 @@ LIBRARY_MUTANTS = [
         "isFunction && count >= fewElements",
         "isFunction && count < 0",
     ),
+    ("a transpose is its own part", GRAM, "x.base != y.base || x.isTransposed", "x.isTransposed"),
+    ("no transpose is one", GRAM, "|| x.isTransposed == y.isTransposed", ""),
+    ("adjoints are transposes", GRAM, "x.isConjugate == y.isConjugate ? 1 : 2", "1"),
+    ("other adjoints are not conjugated", BLAS, "isAdjoint ? a.flag == CblasTrans", "isAdjoint ? false"),
+    ("conjugates are not conjugated", BLAS, ": a.flag == CblasConjTrans", ": false"),
+    ("a triangle is repeated", BLAS, "isAdjoint ? conjugated(x) : x", "x"),
+    ("the evaluator knows no triangles", "reference/TensorEval.cpp", "gramKind(op)", "0"),
+    ("compiled code knows no triangles", "passes/lowering/Products.cpp", "(gram ? gram.getInt() : 0) << 5", "0"),
 ]

@@ -98,7 +98,7 @@ KINDS = {
     ),
     "library": Kind(
         LIBRARY_MUTANTS,
-        ("test_small_spectra.py", "e2e/positions.toy"),
+        ("test_small_spectra.py", "e2e/positions.toy", "test_small_products.py"),
         texts=("scalarize",),
         programs=("toy-opt",),
     ),

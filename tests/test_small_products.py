@@ -67,3 +67,42 @@ def test_products_in_order(toy, tmp_path, flags):
     path.write_text(IN_ORDER)
     done = subprocess.run([toy, *flags.split(), str(path)], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+OWN_TRANSPOSE = """
+def show(what, p, q, unit) { # exactly symmetric, near the product of a copy, with the bits of the other mode
+  if not (max(abs(p - q)) <= unit * (1 + max(abs(q)))) { print("wrong", what, p.shape); }
+  print(what, p.shape[-1], sum(p * cos(arange(p.shape[-1]))));
+}
+def products(x, copy, unit) {
+  show("x x.T", x @ transpose(x), x @ transpose(copy), unit); show("x.T x", transpose(x) @ x, transpose(copy) @ x, unit);
+  show("x x'", x @ x', x @ copy', unit); show("x' x", x' @ x, copy' @ x, unit);
+  show("conj", conj(x) @ transpose(x), conj(x) @ transpose(copy), unit); show("x.T conj", transpose(x) @ conj(x), transpose(copy) @ conj(x), unit);
+  show("both", conj(x) @ x', conj(x) @ copy', unit);
+  var s = x[1:, ::2]; show("part", s @ transpose(s), s @ transpose(copy[1:, ::2]), unit);
+  var t = x[:, 1:]; show("other part", x[:, :-1] @ transpose(t), copy[:, :-1] @ transpose(t), unit);
+  show("scaled", 2 * (x @ transpose(x)), 2 * (x @ transpose(copy)), unit);
+  return x.shape[0] < 32 or all(x @ transpose(x) == transpose(x @ transpose(x))) and all(x @ x' == (x @ x')') and all(imag(diag(x' @ x)) == 0);
+}
+def on_batch(x, copy) { return max(abs(x @ swapaxes(x, -1, -2) - x @ swapaxes(copy, -1, -2))); }
+def twice(a, b) { return a @ transpose(b); }
+seed(6);
+for (m, n) in i64([[15, 40], [16, 90], [31, 50], [32, 50], [45, 33], [100, 70]]) {
+  var x = randn(m, n); var z = complex(x, randn(m, n));
+  print(products(x, x + 0, 1e-12), products(f32(x), f32(x + 0), 1e-4), products(z, z + 0, 1e-12), products(c64(z), c64(z + 0), 1e-4));
+  show("same", twice(x, x), twice(x, x + 0), 1e-12);
+}
+var b = randn(3, 40, 21); print(on_batch(b, b + 0) < 1e-12, on_batch(complex(b, b * b), complex(b, b * b) + 0) < 1e-12);
+"""
+
+
+@pytest.mark.host
+def test_products_with_own_transpose(toy, tmp_path):
+    path = tmp_path / "p.toy"
+    path.write_text(OWN_TRANSPOSE)
+    shown = []
+    for flags in ("--jit=never", "--jit=always"):
+        done = subprocess.run([toy, flags, str(path)], capture_output=True, text=True, timeout=60)
+        assert done.stderr == "" and "wrong" not in done.stdout and "false" not in done.stdout
+        shown.append(done.stdout)
+    assert shown[0] == shown[1]

@@ -2,6 +2,7 @@
 /// \file
 /// Matrix products: calls of the library, and in loops, where there are few numbers, code of the loop, in the order
 /// that the library has for them (rule 13 of docs/reference). A call takes several times as long as what it computes.
+#include "ir/GramProduct.h"
 #include "passes/lowering/FunctionEmitter.h"
 #include "passes/lowering/LoopProperties.h"
 
@@ -190,12 +191,13 @@ Value *FunctionEmitter::viewArray(ArrayRef<int64_t> axes, mlir::ValueRange bound
 }
 
 void FunctionEmitter::emit(GemmOp op) {
-  auto repacks = op->getAttrOfType<mlir::IntegerAttr>("toy.repacks");
+  auto repacks = op->getAttrOfType<mlir::IntegerAttr>("toy.repacks"),
+       gram = op->getAttrOfType<mlir::IntegerAttr>(gramAttribute);
   int64_t isRounded = isHalf(tensorTypeOf(op.getResult()).getDtype());
   setSite(op);
   auto call = [&]() -> Value * {
     Value *flags = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1 | isRounded << 2 |
-                              (repacks ? repacks.getInt() : 0) << 3);
+                              (repacks ? repacks.getInt() : 0) << 3 | (gram ? gram.getInt() : 0) << 5);
     Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()),
           *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
     Value *scale = op.getScale() ? scalars.toF64(slots[op.getScale()].scalar.re) : ConstantFP::get(b.getDoubleTy(), 1);
