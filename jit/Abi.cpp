@@ -271,13 +271,10 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
     return flags & 4 ? narrowed(*product, a->dtype).take() : product.take();
   }
   auto plainX = PlainView::of(*a, aView), plainY = PlainView::of(*b, bView);
-  if (plainX && plainY) {
-    rt::Tensor *product = plainProduct(a->dtype, *plainX, *plainY, flags, scale);
-    rt::poll();
-    return product;
-  }
-  rt::TensorRef out =
-      rt::matmul(stridedView(*a, aView, flags & 1), stridedView(*b, bView, flags & 2), scale, rt::Gram(flags >> 5));
+  rt::TensorRef out(plainX && plainY ? plainProduct(a->dtype, *plainX, *plainY, flags, scale)
+                                     : rt::matmul(stridedView(*a, aView, flags & 1), stridedView(*b, bView, flags & 2),
+                                                  scale, rt::Gram(flags >> 5))
+                                           .take());
   rt::poll();
   return out.take();
 }

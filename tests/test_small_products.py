@@ -78,7 +78,7 @@ def products(x, copy, unit) {
   show("x x.T", x @ transpose(x), x @ transpose(copy), unit); show("x.T x", transpose(x) @ x, transpose(copy) @ x, unit);
   show("x x'", x @ x', x @ copy', unit); show("x' x", x' @ x, copy' @ x, unit);
   show("conj", conj(x) @ transpose(x), conj(x) @ transpose(copy), unit); show("x.T conj", transpose(x) @ conj(x), transpose(copy) @ conj(x), unit);
-  show("both", conj(x) @ x', conj(x) @ copy', unit);
+  show("both", conj(x) @ x', conj(x) @ copy', unit); show("adjoint", x' @ conj(x), copy' @ conj(x), unit);
   var s = x[1:, ::2]; show("part", s @ transpose(s), s @ transpose(copy[1:, ::2]), unit);
   var t = x[:, 1:]; show("other part", x[:, :-1] @ transpose(t), copy[:, :-1] @ transpose(t), unit);
   show("scaled", 2 * (x @ transpose(x)), 2 * (x @ transpose(copy)), unit);
@@ -92,6 +92,9 @@ for (m, n) in i64([[15, 40], [16, 90], [31, 50], [32, 50], [45, 33], [100, 70]])
   print(products(x, x + 0, 1e-12), products(f32(x), f32(x + 0), 1e-4), products(z, z + 0, 1e-12), products(c64(z), c64(z + 0), 1e-4));
   show("same", twice(x, x), twice(x, x + 0), 1e-12);
 }
+var q = randn(40, 40); var w = complex(q, randn(40, 40));
+show("square", q @ q, q @ (q + 0), 1e-12); show("conjugate", conj(w) @ w, conj(w) @ (w + 0), 1e-12);
+show("twice", transpose(w) @ transpose(w), transpose(w) @ transpose(w + 0), 1e-12);
 var b = randn(3, 40, 21); print(on_batch(b, b + 0) < 1e-12, on_batch(complex(b, b * b), complex(b, b * b) + 0) < 1e-12);
 """
 
