@@ -198,12 +198,24 @@ def markdown(rows):
     return "\n".join(out) + "\n"
 
 
+def replaced(path, rows):
+    """The rows of a table that was written, those that were measured again in their places."""
+    fresh, out = {row[:3]: row for row in rows}, []
+    for text in pathlib.Path(path).read_text().splitlines() if os.path.exists(path) else []:
+        cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", text)[1:-1]]
+        if len(cells) == 8 and cells[0] != "line" and not cells[0].startswith("---"):
+            known = [float(cell) if cell else None for cell in cells[3:7]]
+            row = (*cells[:3], known[0], dict(zip(report.PEERS, known[1:])))
+            out.append(fresh.pop(row[:3], row))
+    return [*out, *fresh.values()]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("toy", type=os.path.abspath)
     parser.add_argument("--python", default=str(HERE.parent / "venv/bin/python"), help="one that has the peers")
     parser.add_argument("--only", default="", help="lines whose name this expression finds")
-    parser.add_argument("--write", help="a file for the table")
+    parser.add_argument("--write", help="a file for the table; what it has of other lines stays")
     parser.add_argument("--verbose", action="store_true", help="show what the processes say")
     options = parser.parse_args()
     bench, rows = Bench(options), []
@@ -213,6 +225,7 @@ def main():
                 rows.append(row)
                 print(line(row), flush=True)
     if options.write:
+        rows = replaced(options.write, rows)
         pathlib.Path(options.write).write_text(markdown(rows))
     print(summary(rows))
 
