@@ -171,10 +171,17 @@ def random_program(toy, seed):
 
 
 def close(got, want, tolerance):
-    """The same text but for the last digits of its numbers."""
-    x, y = (list(map(float, re.findall(NUMBER, text))) for text in (got, want))
+    """The same text but for the last digits of its numbers; of formatted ones (`:+.5e`) the last one may be rounded to
+    the other side."""
+
+    def last_digit(number):
+        mantissa, exponent = number.split("e") if "e" in number else (number, None)
+        decimals = len(mantissa.partition(".")[2])
+        return 10.0 ** (int(exponent) - decimals) if exponent and decimals == 5 else 0
+
+    x, y = (re.findall(NUMBER, text) for text in (got, want))
     return re.sub(NUMBER, "#", got) == re.sub(NUMBER, "#", want) and all(
-        abs(a - b) <= tolerance * max(1, abs(b)) for a, b in zip(x, y)
+        abs(float(a) - float(b)) <= max(tolerance * max(1, abs(float(b))), 1.01 * last_digit(b)) for a, b in zip(x, y)
     )
 
 
