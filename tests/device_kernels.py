@@ -220,7 +220,7 @@ LONG_ROWS = (
 
 # Rows that were folded are read again, in their own place or in another one.
 STAGED = """def f(x: {d}[N, M]) {{ return (softmax(x, 1), x / sum(x, 1, keepdims = true) + x[::-1],
-    x - max(x, 1, keepdims = true) + x[:, ::-1] * sum(exp(x), 1, keepdims = true)); }}
+    x - max(x, 1, keepdims = true) + x[:, ::-1] * sum(x[:, ::-1] * exp(x), 1, keepdims = true)); }}
 for m in i64([600, 2052, 5001]) {{ print(f({d}(reshape(sin(arange(3 * m) * 0.7), [3, m])))); }}
 """
 
