@@ -39,6 +39,7 @@ AT_NIGHT = {
     "many-folds",
     "merged-axes",
     "pairs-of-registers",
+    "positions",
     "random-numbers",
     "ranges-of-indices",
     "ranges-of-numbers",
