@@ -100,11 +100,11 @@ def program(statement, place):
 
 
 def grid(place, number, every_way=False):
-    """Evaluated, compiled, and in two of the other ways; in all of them at night."""
+    """Evaluated, compiled, and in one of the other ways; in all of them at night."""
 
     def run(toy):
         first, second, *others = CONFIGURATIONS
-        ways = [[first, *in_turn([second, *others], number + i, 2)] for i in range(len(KINDS))]
+        ways = [[first, *in_turn([second, *others], number + i, 1)] for i in range(len(KINDS))]
         parts = [(program(s, place), CONFIGURATIONS if every_way else w) for (s, _), w in zip(KINDS.values(), ways)]
         parts.append(("seed(5); print(rand(1));", CONFIGURATIONS[:1]))
         *rows, [random] = run_parts(toy, parts)

@@ -369,7 +369,7 @@ def all_cases(random=60):
         (
             f"device: random program {seed}",
             lambda toy, seed=seed: random_program(toy, seed),
-            *(["nightly"] if seed >= 20 else []),
+            *(["nightly"] if seed >= 12 else []),
         )
         for seed in range(random)
     ]

@@ -33,7 +33,7 @@ TRANSFERS = [
     ('var y = x * 2; save("out.npy", y);', N, N),
     ('var y = x * 2; print(sum(y)); save("out.npy", y); print(sum(y));', N, N + 16),
     ("var y = zeros([1000, 100]) + 1; print(sum(y));", 0, 8),
-    ("var y = ones([1000, 1000]) * 3; var z = y @ y; print(z[0, 0]);", 0, 8),
+    ("var y = ones([200, 200]) * 3; var z = y @ y; print(z[0, 0]);", 0, 8),
     ("var y = x[:10]; print(sum(y * y));", N, 8),
     ("var a = x * 1; var b = a; var c = b; print(sum(a + b + c));", N, 8),
     ("var y = argmax(x, axis=1); print(y[:4]);", N, 32),

@@ -197,7 +197,7 @@ def infinities(toy):
     return None
 
 
-def functions(toy, every=5):
+def functions(toy, every=11):
     """All elementary functions: the same bits for ordinary arguments, the same class and few units in the last place
     for all others. Of the pairs of special parts one in `every` is tried."""
     import numpy as np

@@ -193,7 +193,7 @@ def typed_rubbish(s):
     rng = random.Random(5)
     programs = [p.read_text() for p in sorted((ROOT / "examples").glob("*.toy"))]
     s.line("var keep = 42;")
-    for _ in range(150):
+    for _ in range(100):
         lines = rng.choice(programs).splitlines()
         at = rng.randrange(len(lines))
         text = "\n".join(lines[at : at + rng.randint(1, 4)])
