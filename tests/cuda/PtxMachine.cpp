@@ -457,6 +457,8 @@ void run(const Module &module, const Function &kernel, unsigned blocks, unsigned
     }
     for (unsigned i = 0; i < number; ++i)
       start(i);
+    if (block % 2) // what depends on the order of warps lacks a barrier
+      std::reverse(warps.begin(), warps.end());
     for (unsigned atBarrier = number; atBarrier > 0;) {
       atBarrier = 0;
       for (std::unique_ptr<Warp> &warp : warps)
