@@ -52,7 +52,6 @@ COLUMN_MUTANTS = [
     ),
     ("staged neighbours are all the first", STAGING, "Value *j = i > 0 ?", "Value *j = false ?"),
     ("staged rows are not read again", STAGING, "stagedRow = {x, outer, buffer};", ""),
-    ("rows are read where others come", STAGING, "stagedRow = {}; // it goes", ""),
     (
         "the fold of a staged row is its first element",
         STAGING,
