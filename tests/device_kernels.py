@@ -350,7 +350,7 @@ def copies(toy):
 
 def partial_sums(toy):
     """Of more blocks than a block of threads combines at once, too: 512 of c128."""
-    return same_bits(toy, SUMS + " print(sum(arange(4300000) * 0.1i));", ["--cuda-graphs=off"])
+    return same_bits(toy, SUMS + " print(sum(arange(5000000) * 0.1i));", ["--cuda-graphs=off"])
 
 
 ROTATED = turned_by_ropes("interleaved", "bf16", 2, 5, 3, 8) + "var (a, b) = both(q, k, w); print(a); print(b);"

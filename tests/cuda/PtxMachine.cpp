@@ -457,7 +457,7 @@ void run(const Module &module, const Function &kernel, unsigned blocks, unsigned
     }
     for (unsigned i = 0; i < number; ++i)
       start(i);
-    if (block % 2) // what depends on the order of warps lacks a barrier
+    if (block % 2 == 0) // what depends on the order of warps lacks a barrier
       std::reverse(warps.begin(), warps.end());
     for (unsigned atBarrier = number; atBarrier > 0;) {
       atBarrier = 0;
