@@ -11,8 +11,8 @@
 
 namespace toy::rt {
 
-template <typename T> const SmallMatrixKernels &smallMatrices() {
-  static const SmallMatrixTable table = TOY_KERNELS_OF_MACHINE(smallMatrixKernels);
+/// A table's kernels for an element type.
+template <typename T, typename Table> const auto &kernelsFor(const Table &table) {
   if constexpr (std::is_same_v<T, float>)
     return table.f32;
   else if constexpr (std::is_same_v<T, double>)
@@ -27,16 +27,14 @@ template <typename T> const SmallMatrixKernels &smallMatrices() {
     return table.i64;
 }
 
+template <typename T> const SmallMatrixKernels &smallMatrices() {
+  static const SmallMatrixTable table = TOY_KERNELS_OF_MACHINE(smallMatrixKernels);
+  return kernelsFor<T>(table);
+}
+
 template <typename T> const SmallSpectrumKernels &smallSpectra() {
   static const SmallSpectrumTable table = TOY_KERNELS_OF_MACHINE(smallSpectrumKernels);
-  if constexpr (std::is_same_v<T, float>)
-    return table.f32;
-  else if constexpr (std::is_same_v<T, double>)
-    return table.f64;
-  else if constexpr (std::is_same_v<T, std::complex<float>>)
-    return table.c64;
-  else
-    return table.c128;
+  return kernelsFor<T>(table);
 }
 
 } // namespace toy::rt
