@@ -48,7 +48,7 @@ fuzz: setup
 	@build/asan/fuzz-files $(or $(ARGS),600)
 	@cd build/asan && ./fuzz-prompt 20000 1 $(CURDIR)/examples/*.toy $(CURDIR)/tests/e2e/*.toy $(CURDIR)/tests/errors/*.toy
 
-# Whether the tests notice what is wrong in one place (ARGS: sizes, names, recognition, ranks or device; docs/testing.md).
+# Whether the tests notice what is wrong in one place (ARGS: a kind, as sizes or device; docs/testing.md).
 mutants: build
 	@/usr/bin/python3 tests/mutants.py '$(ARGS)'
 
