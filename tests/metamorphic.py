@@ -440,7 +440,9 @@ def night(is_night):
 def all_cases():
     for i, (label, text) in enumerate(programs()):
         arguments = (text, label, MODES[i % len(MODES)], i)
-        yield f"metamorphic: {label}", lambda toy, a=arguments: at_once(toy, *a), *night(i % 2 != is_sanitized() or label.endswith(LONG))
+        yield f"metamorphic: {label}", lambda toy, a=arguments: at_once(toy, *a), *night(
+            i % 2 != is_sanitized() or label.endswith(LONG)
+        )
         yield f"metamorphic: {label}, each alone", lambda toy, a=arguments: alone(toy, *a), "nightly"
     for i, (label, text) in enumerate(SMALL.items()):
         kinds = [(100 * i, kind) for kind in ALONE]

@@ -14,7 +14,7 @@ SEQUENCE, PLAN, DEVICE, KERNELS, MEMORY = (
     "passes/lowering/DeviceKernels.cpp",
     "runtime/Memory.cpp",
 )
-POSITIONS = "passes/lowering/PositionEmitter.cpp"
+POSITIONS, STAGING = "passes/lowering/PositionEmitter.cpp", "passes/lowering/DeviceStaging.cpp"
 DEVICE_MODULES = ["numbers", "ropes", "kernels", "counts", "opening", "failures"]
 REDUCTIONS, LIBRARIES, PLANAR, BUCKETS, STORE, ROPE = (
     "passes/lowering/DeviceReductions.cpp",
@@ -376,12 +376,33 @@ DEVICE_MUTANTS = [
         "if (false) {",
     ),
     ("graphs of all sizes are one", SEQUENCE, "addSizes(pending[i], signature);", ""),
-    ("blocks are those of the first row", REDUCTIONS, "row = quotient(piece, each);", "row = i64(0);"),
+    ("blocks are those of the first row", REDUCTIONS, "row = quotient(all, each);", "row = i64(0);"),
     (
         "results of blocks are those of the first row",
         REDUCTIONS,
-        'orderedFold(op, in, own, k.CreateMul(row, each, "", true, true), each)',
-        "orderedFold(op, in, own, i64(0), each)",
+        'orderedFold(op, in, own, k.CreateMul(row, each, "", true, true), each, ofLanes)',
+        "orderedFold(op, in, own, i64(0), each, ofLanes)",
+    ),
+    ("few blocks of elements are a block of threads each", REDUCTIONS, "areMany(1), [&]", "caller.getTrue(), [&]"),
+    ("lanes of few blocks are as few as of many", REDUCTIONS, "oneOf(areMany(2), [&]", "oneOf(caller.getFalse(), [&]"),
+    ("shared lanes of 16 bytes need 64 KB", REDUCTIONS, "byLanes(std::min(warp / 2, most))", "byLanes(warp / 2)"),
+    (
+        "the last turn of shared lanes is left out",
+        STAGING,
+        "k.CreateBinaryIntrinsic(Intrinsic::smin, rest, i64(share))",
+        "i64(0)",
+    ),
+    (
+        "every block of threads has the first lanes",
+        STAGING,
+        '*from = k.CreateAdd(begin, first, "", true, true),',
+        "*from = begin,",
+    ),
+    (
+        "of shared lanes the first one is the result",
+        STAGING,
+        "Element sum = foldOfLanes(op, scalars.load(dtype, in, place));",
+        "Element sum = scalars.load(dtype, in, place);",
     ),
     (
         "long rows have a block of threads each",

@@ -317,7 +317,9 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
   return oneOf(
       byWarps, [&] { return by(warp); },
       [&] {
-        return oneOf(isShort, [&] { return by(threadsOfBlock); }, [&] { return launchReductionOfBlocks(op, site); });
+        return oneOf(
+            isShort, [&] { return by(threadsOfBlock); },
+            [&] { return launchReductionOfBlocks(op, site, rows, count); });
       });
 }
 
@@ -339,40 +341,71 @@ Value *KernelEmitter::launchFolds(mlir::Operation *op, DType dtype, int64_t lane
   return finishLaunch(caller.CreateMul(rows, caller.getInt64(lanes)), {{dtype, all}}, site);
 }
 
-/// A few long folds: a block of threads for each block of each, then one a fold for its blocks' results, in order.
-Value *KernelEmitter::launchReductionOfBlocks(mlir::Operation *op, Value *site) {
+/// A few long folds, whose blocks of elements are a block of threads each, or, where those would be few for a device,
+/// of several that share its lanes: of about as many as are resident at once.
+Value *KernelEmitter::launchReductionOfBlocks(mlir::Operation *op, Value *site, Value *rows, Value *count) {
+  Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)),
+                                    caller.getInt64(reductionBlock)),
+        *number = caller.CreateMul(rows, blocks);
+  auto areMany = [&](int64_t each) {
+    return caller.CreateICmpSGE(caller.CreateMul(number, caller.getInt64(each)), caller.getInt64(manyBlocks));
+  };
+  auto byLanes = [&](int64_t share) { return launchLanes(op, blocks, count, share, site); };
+  return oneOf(
+      areMany(1), [&] { return launchCombined(op, byLanes(warp), rows, blocks, false, site); },
+      [&] {
+        const int64_t most = mostStaged * warp / reductionBlock / toy::sizeOf(rootType.getDtype());
+        Value *lanes =
+            oneOf(areMany(2), [&] { return byLanes(std::min(warp / 2, most)); }, [&] { return byLanes(warp / 8); });
+        return launchCombined(op, lanes, rows, blocks, true, site);
+      });
+}
+
+/// What `share` lanes of each of the blocks of elements of each row have folded, by a block of threads; of all lanes
+/// their fold.
+Value *KernelEmitter::launchLanes(mlir::Operation *op, Value *blocks, Value *count, int64_t share, Value *site) {
   mlir::Value x = op->getOperand(0);
   DType dtype = rootType.getDtype();
   ReductionAxes axes(op);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes(), sizes;
-  Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(outerSizes),
-        *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)),
-                                    caller.getInt64(reductionBlock)),
-        *pieces = caller.CreateMul(rows, blocks);
+  const int64_t parts = warp / share, results = share < warp ? share : 1;
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), sizes;
+  Value *pieces = caller.CreateMul(caller.CreateMul(product(outerSizes), blocks), caller.getInt64(parts));
   begin();
-  Value *out = capture(callerOut), *n = capture(count), *number = capture(pieces);
+  Value *out = capture(callerOut), *n = capture(count), *height = capture(pieces);
   sizes = captureAll(outerSizes);
   auto [piece, thread] = blockAndThread();
-  guarded(k.CreateICmpSLT(piece, number), [&, piece = piece, thread = thread] {
-    Value *row = i64(0), *block = piece;
+  guarded(k.CreateICmpSLT(piece, height), [&, piece = piece, thread = thread] {
+    Value *row = i64(0), *all = k.CreateUDiv(piece, i64(parts)), *block = all;
     if (!outerSizes.empty()) {
       Value *each = capture(blocks);
-      row = quotient(piece, each);
-      block = k.CreateSub(piece, k.CreateMul(row, each, "", true, true));
+      row = quotient(all, each);
+      block = k.CreateSub(all, k.CreateMul(row, each, "", true, true));
     }
-    Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
-    Element part = blockFold(op, decode(row, sizes), thread, start,
-                             k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
-    guarded(k.CreateICmpEQ(thread, i64(0)), [&] { scalars.store(dtype, out, piece, part); });
+    Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true),
+          *end = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n),
+          *lane = k.CreateMul(k.CreateURem(piece, i64(parts)), i64(share), "", true, true);
+    Indices outer = decode(row, sizes);
+    Element part =
+        share < warp ? lanesFold(op, outer, thread, start, end, lane, share) : blockFold(op, outer, thread, start, end);
+    guarded(k.CreateICmpSLT(thread, i64(results)), [&] {
+      scalars.store(dtype, out, k.CreateAdd(k.CreateMul(piece, i64(results), "", true, true), thread), part);
+    });
   });
-  Value *partials = finishLaunch(caller.CreateMul(pieces, caller.getInt64(threadsOfBlock)), {{dtype, {pieces}}}, site);
+  return finishLaunch(caller.CreateMul(pieces, caller.getInt64(threadsOfBlock)),
+                      {{dtype, {caller.CreateMul(pieces, caller.getInt64(results))}}}, site);
+}
+
+/// The results of each fold's blocks, or of their lanes, in order, by a block of threads.
+Value *KernelEmitter::launchCombined(mlir::Operation *op, Value *partials, Value *rows, Value *blocks, bool ofLanes,
+                                     Value *site) {
+  DType dtype = rootType.getDtype();
   return onlyIf(caller.CreateIsNotNull(partials), [&] {
+    SmallVector<Value *> all = resultSizes();
     begin();
-    out = capture(callerOut);
-    Value *in = capture(partials), *height = capture(rows), *each = capture(blocks);
+    Value *out = capture(callerOut), *in = capture(partials), *height = capture(rows), *each = capture(blocks);
     auto [row, own] = blockAndThread();
     guarded(k.CreateICmpSLT(row, height), [&, row = row, own = own] {
-      Element total = orderedFold(op, in, own, k.CreateMul(row, each, "", true, true), each);
+      Element total = orderedFold(op, in, own, k.CreateMul(row, each, "", true, true), each, ofLanes);
       guarded(k.CreateICmpEQ(own, i64(0)), [&] { scalars.store(dtype, out, row, total); });
     });
     return finishFromPartials(partials, caller.CreateMul(rows, caller.getInt64(threadsOfBlock)), {dtype, all}, site);

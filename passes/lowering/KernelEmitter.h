@@ -48,8 +48,8 @@ constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its 
 constexpr int64_t warp = reductionLanes, threadsOfBlock = 256, accessBytes = 16;
 constexpr int64_t manyRows = 4096;                          ///< a warp each is work for a device
 constexpr int64_t leastStaged = 512, mostStaged = 32 << 10; ///< elements and bytes of rows that go to shared memory
-constexpr int64_t leastOfMany = 2048;    ///< elements of rows that do where they are many, as caches do not hold all
-constexpr int64_t manyThreads = 1 << 17; ///< are four blocks a multiprocessor of one
+constexpr int64_t leastOfMany = 2048; ///< elements of rows that do where they are many, as caches do not hold all
+constexpr int64_t manyBlocks = 4 * 132, manyThreads = 1 << 17; ///< are four blocks a multiprocessor of an H200
 
 /// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word
 /// i of `toy.kernels`.
@@ -341,28 +341,35 @@ private:
   void captureMultiple(Dim dim, llvm::Value *size, int64_t width);
   llvm::Value *launchRows(llvm::Value *site);
   llvm::Value *launchRows(llvm::Value *site, int64_t width, int64_t shared);
-  void stage(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin, llvm::Value *number,
-             llvm::Value *buffer, int64_t width);
+  void stage(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *number, llvm::Value *buffer,
+             int64_t width, llvm::function_ref<llvm::Value *(llvm::Value *)> source);
   static int64_t stepsAtOnce(llvm::BasicBlock *inside);
   Element stagedFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin,
                      llvm::Value *end, llvm::Value *buffer, int64_t most, llvm::Value *result, int64_t width);
+  Element foldOfStaged(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *number,
+                       llvm::Value *buffer, int64_t lanes, const Element &before);
   Element stagedRowFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *n,
                         llvm::Value *buffer, int64_t bytes, int64_t width);
   bool isStaged(mlir::Value value, const Indices &indices) const;
-  Element blockFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin,
-                    llvm::Value *end);
+  Element blockFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *from, llvm::Value *to);
+  Element lanesFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin,
+                    llvm::Value *end, llvm::Value *first, int64_t share);
   llvm::Value *either(llvm::Value *a, llvm::Value *b);
   llvm::Value *oneOf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> then,
                      llvm::function_ref<llvm::Value *()> otherwise);
   llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
-  llvm::Value *launchReductionOfBlocks(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *launchReductionOfBlocks(mlir::Operation *op, llvm::Value *site, llvm::Value *rows, llvm::Value *count);
+  llvm::Value *launchLanes(mlir::Operation *op, llvm::Value *blocks, llvm::Value *count, int64_t share,
+                           llvm::Value *site);
+  llvm::Value *launchCombined(mlir::Operation *op, llvm::Value *partials, llvm::Value *rows, llvm::Value *blocks,
+                              bool ofLanes, llvm::Value *site);
   llvm::Value *launchFolds(mlir::Operation *op, DType dtype, int64_t lanes, llvm::Value *site,
                            llvm::function_ref<Element(const Indices &outer, llvm::Value *lane, llvm::Value *n)> fold);
   Element foldInTurn(mlir::Operation *op, llvm::Value *first, llvm::Value *end, Element before, int64_t together,
                      llvm::function_ref<Element(llvm::Value *)> part);
   Element orderedFold(mlir::Operation *op, llvm::Value *in, llvm::Value *thread, llvm::Value *first,
-                      llvm::Value *number);
+                      llvm::Value *number, bool ofLanes);
   // DeviceColumns.cpp
   Element columnFold(mlir::Operation *op, const Indices &outer, llvm::Value *n);
   llvm::Value *launchColumns(mlir::Operation *op, llvm::Value *site);
