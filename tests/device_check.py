@@ -130,6 +130,29 @@ def numbers(names):
         yield from found
 
 
+def of_many(cases):
+    """Cases of many programs as one each: contexts of a device are made one after the other, so that a case of many
+    processes waits for all that run beside it."""
+    for name, count, check in cases:
+        yield from ((f"{name}, {i}", lambda toy, i=i, check=check: check(toy, i)) for i in range(count))
+
+
+def rows(number, name):
+    return name, len(device_numbers.ROWS), lambda toy, i: device_numbers.rows(toy, number, [i])
+
+
+def ropes(dtype):
+    count = len(list(device_ropes.forms(dtype)))
+    return f"ropes of {dtype}", count, lambda toy, i: device_ropes.ropes(toy, dtype, slice(i, i + 1))
+
+
+def rows_and_ropes():
+    near, joined = len(device_ropes.NEAR), len(device_ropes.JOINED)
+    yield from (rows(0, "rows"), ropes("f32"), ropes("bf16"))
+    yield "near ropes", near, lambda toy, i: device_ropes.near_ropes(toy, slice(i, i + 1))
+    yield "joined ropes", joined, lambda toy, i: device_ropes.joined(toy, False, [i])
+
+
 def cases_of_a_device():
     yield "first", first
     yield "real transforms of a middle axis", lambda toy: same_bits(
@@ -140,7 +163,8 @@ def cases_of_a_device():
     yield "precisions", precisions
     yield from ((f"functions, {d}", lambda toy, d=d: functions(toy, d)) for d in ("f64", "f32", "c128", "c64"))
     yield from ((f"transforms, {mode}", lambda toy, mode=mode: transforms(toy, mode)) for mode in GRAPHS)
-    yield from numbers(["parts of f32", "parts of bf16", "ropes of f32", "ropes of bf16", "rows", "long rows"])
+    yield from numbers(["parts of f32", "parts of bf16", "long rows"])
+    yield from of_many(rows_and_ropes())
     for check in (
         device_kernels.positions,
         device_kernels.declared_sizes,
@@ -156,9 +180,10 @@ def cases_of_a_device():
     ):
         yield check.__name__.replace("_", " "), check
     yield "partial sums", device_kernels.partial_sums
-    yield "graphs", device_counts.graphs
+    yield "steady calls", device_counts.steady
+    yield from ((f"graphs {mode}", lambda toy, mode=mode: device_counts.graphs(toy, [mode])) for mode in GRAPHS)
     yield "new graphs", device_counts.new_graphs
-    yield from numbers(["joined ropes", "near ropes", "folds", "product"])
+    yield from numbers(["folds", "product"])
     paths = sorted(p for folder in ("tests/e2e", "examples") for p in (device.ROOT / folder).glob("*.toy"))
     paths = [path for path in paths if expected_lines(path) and path.stem not in OF_THE_HOST]
     short = [path for path in paths if path.stem not in device.AT_NIGHT]
@@ -174,7 +199,8 @@ def cases_of_a_device():
     yield from ((f"random {seed}", lambda toy, seed=seed: device.random_program(toy, seed)) for seed in range(40))
     for turn in range(1, len(GRAPHS)):
         yield from programs(turn, short)
-    yield from numbers(["parts of f64", "parts of f16", "ropes of f64", "ropes of f16", "further folds"])
+    yield from numbers(["parts of f64", "parts of f16", "further folds"])
+    yield from of_many([ropes("f64"), ropes("f16"), rows(1, "rows of other sizes")])
     for turn in range(len(GRAPHS)):
         yield from programs(turn, [path for path in paths if path not in short])
 
@@ -271,7 +297,7 @@ def parsed():
     parser.add_argument("--case")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=max(1, min(16, os.cpu_count() or 1)))
-    parser.add_argument("--limit", type=float, default=200, help="seconds a case may take")
+    parser.add_argument("--limit", type=float, default=120, help="seconds a case may take")
     parser.add_argument("--budget", type=float, default=470, help="seconds for all of them")
     parser.add_argument("--out", type=pathlib.Path, default=os.environ.get("OUT") or device.ROOT / "bench/results")
     arguments = parser.parse_args()

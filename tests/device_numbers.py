@@ -366,9 +366,10 @@ ROWS = [
 ]
 
 
-def rows(toy, number=0):
+def rows(toy, number=0, which=range(len(ROWS))):
     """The host's bits, and the number of kernels that a call needs."""
-    for i, (dtype, body, kernels) in enumerate(ROWS):
+    for i in which:
+        dtype, body, kernels = ROWS[i]
         sizes = [*([(8200, "M")] if body.startswith("rms") else []), ((1, "M"), (12, 12), (256, 256))[i % 3], (33, "M")]
         for columns, declared in sizes[(i + number) % 2 :: 2]:
             lead = f"def f(x: {dtype}[N, {declared}]) {{ {'' if 'return' in body else 'return '}{body}; }}\n"
