@@ -276,7 +276,7 @@ def refused(toy):
 MARKERS = ("device", "host")
 
 
-def all_cases(count=24, daily=5):
+def all_cases(count=24, daily=3):
     return [
         *(
             (

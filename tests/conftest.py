@@ -25,11 +25,9 @@ import programs  # noqa: E402
 
 EVERY_DAY = ["--jit=never", "--jit=auto", "--jit=always"]
 # A program has one of these by day, in turn, another one with sanitizers, and all of them at night.
-BY_BUILD = ["--jit=always -O0", "--jit=always --dynamic=on", "--jit=always --unpack"]
-# A program has one of these by day, in turn, and the others at night: -O2 and -O3 cost as much as all the rest.
-QUICK = ["--jit=always --no-fuse", "--jit=never --naive-matmul"]
-IN_TURN = [*QUICK, "--jit=always -O2 --no-fuse", *QUICK, "--jit=always -O3 --unpack"]
-AT_NIGHT = ["--jit=always -O3", "--jit=always -O2 --unpack"]
+IN_TURN = ["--jit=always -O0", "--jit=always --dynamic=on", "--jit=always --unpack", "--jit=always --no-fuse"]
+IN_TURN += ["--jit=always -O3 --unpack", "--jit=never --naive-matmul"]
+AT_NIGHT = ["--jit=always -O2 --no-fuse", "--jit=always -O3", "--jit=always -O2 --unpack"]
 LONG_PROGRAMS = {"stretching", "computed-ones", "axes", "canonical-sizes"}  # which begin first
 # Terminals, and processes that time out: their tests wait most of their time.
 WAITING = {"progress", "prompt_keys", "prompt_sessions", "ranks_faults", "screen_rows", "screen_values", "screens"}
@@ -181,8 +179,8 @@ class Cases(pytest.File):
 class Program(pytest.File):
     def collect(self):
         of_errors, turn = self.path.parent.name == "errors", zlib.crc32(self.path.stem.encode()) % len(IN_TURN)
-        by_build = BY_BUILD[(turn + programs.is_sanitized()) % len(BY_BUILD)]
-        by_day = OF_ERRORS if of_errors else [*EVERY_DAY, by_build, IN_TURN[turn]]
+        own = IN_TURN[(turn + programs.is_sanitized()) % len(IN_TURN)]
+        by_day = OF_ERRORS if of_errors else [*EVERY_DAY, own]
         shared = ["host"] if self.path.stem in programs.OF_THE_HOST else []
         yield Case.from_parent(
             self,
@@ -191,8 +189,7 @@ class Program(pytest.File):
             markers=[*shared, *(["long"] if self.path.stem in LONG_PROGRAMS else [])],
         )
         if not of_errors:
-            others = dict.fromkeys(way for way in [*BY_BUILD, *IN_TURN] if way not in by_day)
-            at_night = [*others, *AT_NIGHT]
+            at_night = [*(way for way in IN_TURN if way != own), *AT_NIGHT]
             yield Case.from_parent(
                 self,
                 name=f"{self.path.stem} at night",

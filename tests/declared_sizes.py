@@ -78,7 +78,7 @@ def check(toy, seeds, every_mode):
     return f"{len(problems)} of {len(made)} programs\n" + "\n\n".join(problems[:5]) if problems else None
 
 
-def all_cases(shard=50, daily=150, nightly=10000):
+def all_cases(shard=50, daily=100, nightly=10000):
     for first in range(0, nightly, shard):
         markers = ["nightly"] if first >= daily else []
         yield f"programs with declared sizes {first} to {first + shard - 1}", lambda toy, first=first: check(
