@@ -12,6 +12,8 @@
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
@@ -117,10 +119,17 @@ static void inlineMutualRecursion(ArrayRef<CallGraphNode *> cycle) {
   }
 }
 
+/// Whether a loop makes one of these calls: a body in its place would be a loop in a loop.
+static bool isAnyInLoop(Function &f, ArrayRef<CallBase *> calls) {
+  DominatorTree tree(f);
+  LoopInfo loops(tree);
+  return any_of(calls, [&](CallBase *call) { return loops.getLoopFor(call->getParent()); });
+}
+
 /// Puts small functions that call themselves into themselves, three levels deep: what a call costs is paid once in
 /// several.
 static void inlineRecursion(Module &module) {
-  constexpr unsigned levels = 3, mostInstructions = 80, mostSelfCalls = 2;
+  constexpr unsigned levels = 3, mostInstructions = 200, mostInLoops = 80, mostSelfCalls = 2;
   auto callsItself = [](Function &f) { return callsIn(f, [&](Function &callee) { return &callee == &f; }); };
   CallGraph graph(module);
   SmallVector<std::vector<CallGraphNode *>> cycles;
@@ -134,12 +143,11 @@ static void inlineRecursion(Module &module) {
       inlineOnlyCalls(f);
   SmallVector<Function *> functions;
   for (Function &f : module)
-    if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions &&
-        (f.hasFnAttribute(lentOnly) ||
-         none_of(f.args(), [](Argument &argument) { return argument.getType()->isPointerTy(); })))
+    if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions)
       functions.push_back(&f);
   for (Function *f : functions) {
-    if (auto calls = callsItself(*f); calls.empty() || calls.size() > mostSelfCalls)
+    if (auto calls = callsItself(*f); calls.empty() || calls.size() > mostSelfCalls ||
+                                      (f->getInstructionCount() > mostInLoops && isAnyInLoop(*f, calls)))
       continue;
     ValueToValueMapTy map;
     Function *body = CloneFunction(f, map);

@@ -10,8 +10,6 @@ constexpr char sharedKernel[] = "toy.kernel";
 /// A function that such a loop calls at its beginning, if it may turn out to be little used, with how many elements its
 /// operations compute in this call.
 constexpr char kernelElements[] = "toy.elements";
-/// A function whose tensors are all lent (lowering/LentArguments.h): a call of it counts no references.
-constexpr char lentOnly[] = "toy.lent";
 /// A function of elements or a version of it for vectors, which loops may call after they were vectorized: until then
 /// none of them loses an argument that all calls agree on.
 constexpr char vectorVariant[] = "toy.variant";

@@ -45,11 +45,6 @@ Function *FunctionEmitter::declare(Module &module, mlir::func::FuncOp function) 
                                        : StructType::get(module.getContext(), results);
   auto *f = Function::Create(FunctionType::get(result, arguments, false),
                              lent ? Function::InternalLinkage : Function::ExternalLinkage, name, module);
-  if (lent && llvm::all_of(function.getArguments(), [](mlir::Value argument) {
-        auto tensor = dyn_cast<TensorType>(argument.getType());
-        return isLent(argument) || (tensor && tensor.isScalar());
-      }))
-    f->addFnAttr(lentOnly);
   f->addFnAttr(Attribute::getWithUWTableKind(module.getContext(), UWTableKind::Default));
   return f;
 }
