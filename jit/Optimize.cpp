@@ -119,17 +119,27 @@ static void inlineMutualRecursion(ArrayRef<CallGraphNode *> cycle) {
   }
 }
 
-/// Whether a loop makes one of these calls: a body in its place would be a loop in a loop.
-static bool isAnyInLoop(Function &f, ArrayRef<CallBase *> calls) {
+static bool hasLoops(Function &f) {
   DominatorTree tree(f);
-  LoopInfo loops(tree);
-  return any_of(calls, [&](CallBase *call) { return loops.getLoopFor(call->getParent()); });
+  return !LoopInfo(tree).empty();
 }
 
-/// Puts small functions that call themselves into themselves, three levels deep: what a call costs is paid once in
-/// several.
+/// What was put into another function need not look for Ctrl-C where it begins: all that calls lead around in a circle
+/// enters a function again.
+static void dropPolls(Module &module) {
+  for (Function &f : module)
+    for (Instruction &i : make_early_inc_range(instructions(f)))
+      if (i.hasMetadata(entryPoll) && i.getParent() != &f.getEntryBlock() &&
+          i.getParent()->getSinglePredecessor() != &f.getEntryBlock()) {
+        i.replaceAllUsesWith(Constant::getNullValue(i.getType()));
+        i.eraseFromParent();
+      }
+}
+
+/// Puts small functions that call themselves into themselves, up to three levels deep: what a call costs is paid once
+/// in several. Where there are loops, it is little beside them.
 static void inlineRecursion(Module &module) {
-  constexpr unsigned levels = 3, mostInstructions = 200, mostInLoops = 80, mostSelfCalls = 2;
+  constexpr unsigned mostInstructions = 200, mostWithLoops = 80, mostSelfCalls = 2;
   auto callsItself = [](Function &f) { return callsIn(f, [&](Function &callee) { return &callee == &f; }); };
   CallGraph graph(module);
   SmallVector<std::vector<CallGraphNode *>> cycles;
@@ -146,11 +156,12 @@ static void inlineRecursion(Module &module) {
     if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions)
       functions.push_back(&f);
   for (Function *f : functions) {
-    if (auto calls = callsItself(*f); calls.empty() || calls.size() > mostSelfCalls ||
-                                      (f->getInstructionCount() > mostInLoops && isAnyInLoop(*f, calls)))
+    if (auto calls = callsItself(*f);
+        calls.empty() || calls.size() > mostSelfCalls || (f->getInstructionCount() > mostWithLoops && hasLoops(*f)))
       continue;
     ValueToValueMapTy map;
     Function *body = CloneFunction(f, map);
+    const unsigned levels = f->getInstructionCount() <= mostWithLoops ? 3 : 2;
     for (unsigned level = 0; level < levels; ++level)
       for (CallBase *call : callsItself(*f)) {
         call->setCalledFunction(body);
@@ -160,6 +171,7 @@ static void inlineRecursion(Module &module) {
       }
     body->eraseFromParent();
   }
+  dropPolls(module);
 }
 
 /// What loop nests need, and nothing else: a small function compiles in a few milliseconds. Loops that run in strips

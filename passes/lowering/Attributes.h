@@ -25,5 +25,7 @@ constexpr char hoistedChecks[] = "toy.hoisted";
 /// for Ctrl-C and, in a statement, what `toy_rt_turn` takes. The looks are made when LLVM has simplified the loop
 /// (jit/StripTurns.h).
 constexpr char turnMark[] = "toy.turn";
+/// The look for Ctrl-C of a function that may call itself, as metadata of the read of the flag.
+constexpr char entryPoll[] = "toy.entry";
 
 } // namespace toy

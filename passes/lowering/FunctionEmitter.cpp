@@ -205,7 +205,7 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
         (loops && loops->of(&block) ? turns : 1);
   }
   if (block.isEntryBlock() && function->hasAttr("toy.recursive"))
-    emitPoll(&block.front());
+    emitPoll(&block.front())->setMetadata(entryPoll, MDNode::get(b.getContext(), {}));
   for (mlir::Operation &op : block.without_terminator()) {
     rt::poll();
     setPlace(&op);
@@ -251,19 +251,21 @@ BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::Valu
   return block;
 }
 
-void FunctionEmitter::emitPoll(mlir::Operation *branch) {
+/// Gives the read of the flag.
+LoadInst *FunctionEmitter::emitPoll(mlir::Operation *branch) {
   // Elements stay as they are: what is read of them before and behind it is the same.
   auto look = [&](Type *type, StringRef flags, StringRef function, ArrayRef<Value *> arguments) {
-    Value *flag = b.CreateLoad(type, module.getOrInsertGlobal(flags, type), /*isVolatile=*/true);
+    LoadInst *flag = b.CreateLoad(type, module.getOrInsertGlobal(flags, type), /*isVolatile=*/true);
     scalars.rarely(b.CreateICmpNE(flag, ConstantInt::get(type, 0)), [&] {
       setSite(branch, /*isRare=*/true);
       scalars.call(function, b.getVoidTy(), arguments)
           ->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly());
     });
+    return flag;
   };
   SmallVector<Value *, 4> turns = turnsAt(branch);
-  turns.empty() ? look(b.getInt8Ty(), "toy_rt_interrupted", "toy_rt_poll", {})
-                : look(b.getInt16Ty(), "toy_rt_requests", "toy_rt_turn", turns);
+  return turns.empty() ? look(b.getInt8Ty(), "toy_rt_interrupted", "toy_rt_poll", {})
+                       : look(b.getInt16Ty(), "toy_rt_requests", "toy_rt_turn", turns);
 }
 
 /// How far the loops of a statement are at the end of a turn: of the outermost one and the next, the turns that are

@@ -55,7 +55,7 @@ private:
   void emitTerminator(mlir::Block &block);
   /// Looks for Ctrl-C, and whether loops are to say how far they are; on the edges that close loops and where functions
   /// that call themselves begin.
-  void emitPoll(mlir::Operation *branch);
+  llvm::LoadInst *emitPoll(mlir::Operation *branch);
   void markTurn(mlir::Operation *branch, int64_t turns);
   llvm::SmallVector<llvm::Value *, 4> turnsAt(mlir::Operation *branch);
   llvm::BasicBlock *edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands);
