@@ -11,12 +11,17 @@ using namespace mlir;
 
 namespace toy {
 
-static bool isListOfNumbers(Type type) {
+bool isListOfNumbers(Type type) {
   auto list = dyn_cast<ListType>(type);
   auto element = list ? dyn_cast<TensorType>(list.getElement()) : TensorType();
   return element && element.isScalar();
 }
-bool isListOfNumbers(Value v) { return isListOfNumbers(v.getType()); }
+
+/// A list of numbers, or a list of such lists.
+static bool hasListOfNumbers(Type type) {
+  auto list = dyn_cast<ListType>(type);
+  return list && (isListOfNumbers(type) || hasListOfNumbers(list.getElement()));
+}
 
 bool isBeginning(Operation *op) {
   auto slice = dyn_cast_if_present<ListSliceOp>(op);
@@ -26,13 +31,13 @@ bool isChange(Operation *op) { return isa_and_present<ListAppendOp, ListSetOp>(o
 
 // --- functions
 
-/// Functions with lists of numbers in their signature, but for those whose callers are not calls.
+/// Functions with lists of numbers, or of such, in their signature, but for those whose callers are not calls.
 static llvm::StringMap<func::FuncOp> functionsWithLists(ModuleOp module) {
   llvm::StringMap<func::FuncOp> found;
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal() && !function->hasAttr(triedCall) &&
-        (llvm::any_of(function.getArgumentTypes(), [](Type type) { return isListOfNumbers(type); }) ||
-         llvm::any_of(function.getResultTypes(), [](Type type) { return isListOfNumbers(type); })))
+        (llvm::any_of(function.getArgumentTypes(), hasListOfNumbers) ||
+         llvm::any_of(function.getResultTypes(), hasListOfNumbers)))
       found[function.getSymName()] = function;
   module.walk([&](func::CallOp call) {
     if (call->hasAttr(triedCall))
@@ -140,7 +145,7 @@ public:
 
 private:
   void note(Value v) {
-    if (isListOfNumbers(v) && reached.insert(v).second) {
+    if (hasListOfNumbers(v.getType()) && reached.insert(v).second) {
       all.push_back(v);
       groups.insert(v.getAsOpaquePointer());
     }
@@ -150,14 +155,18 @@ private:
 
   void visit(Value v) {
     Operation *def = v.getDefiningOp();
-    bool stays = def ? !isa<ListOp>(def) && !isChange(def) && !forms.of(def) : !isHandedOn(cast<BlockArgument>(v));
-    if (isChange(def))
+    bool stays = def ? !isa<ListOp, ListElementOp>(def) && !isChange(def) && !forms.of(def)
+                     : !isHandedOn(cast<BlockArgument>(v));
+    if (isChange(def) || isa_and_present<ListElementOp>(def))
       unite(def->getOperand(0), v);
     for (OpOperand &use : v.getUses()) {
       Operation *user = use.getOwner();
       const bool isAsked = (isa<ListLenOp, ListElementOp>(user) || isChange(user)) && use.getOperandNumber() == 0,
                  isReturned = isa<func::ReturnOp>(user) && forms.contains(user->getParentOfType<func::FuncOp>());
-      stays |= !isAsked && !isReturned && !forms.of(user) && !isa<BranchOpInterface>(user);
+      const bool isPut = isa<ListOp>(user) || (isa<ListAppendOp, ListSetOp>(user) && !isAsked);
+      stays |= !isAsked && !isPut && !isReturned && !forms.of(user) && !isa<BranchOpInterface>(user);
+      if (isPut)
+        unite(v, user->getResult(0));
       if (isReturned)
         uniteResult(user->getParentOp(), use.getOperandNumber(), v);
       forEachHandedOn(user, [&](Value from, Value to) {
@@ -179,14 +188,14 @@ private:
     if (!callee)
       return;
     for (auto [operand, argument] : llvm::zip_equal(call.getOperands(), callee.getArguments()))
-      if (isListOfNumbers(operand)) {
+      if (hasListOfNumbers(operand.getType())) {
         if (reached.contains(operand) && reached.contains(argument))
           unite(operand, argument);
         else
           left.append({operand, argument});
       }
     for (auto [i, result] : llvm::enumerate(call.getResults()))
-      if (isListOfNumbers(result)) {
+      if (hasListOfNumbers(result.getType())) {
         uniteResult(callee, i, result);
         if (!reached.contains(result))
           left.push_back(result);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Which lists of numbers may be vectors: all that hand themselves on to each other, between blocks and functions, are
-/// or none is.
+/// Which lists of numbers may be vectors, and which lists may hold such: all that hand themselves, or their elements,
+/// on to each other, between blocks and functions, are or none is.
 #pragma once
 
 #include "passes/ControlFlow.h"
@@ -10,8 +10,8 @@
 
 namespace toy {
 
-/// Whether a value is a list of numbers.
-bool isListOfNumbers(mlir::Value v);
+/// Whether a type is a list of numbers.
+bool isListOfNumbers(mlir::Type type);
 /// Whether a list is the beginning of another, which it takes the place of.
 bool isBeginning(mlir::Operation *op);
 /// Whether a list comes from another with something changed.
@@ -35,7 +35,7 @@ private:
   llvm::StringMap<mlir::func::FuncOp> byName;                       ///< copies
 };
 
-/// The lists of a module that may be vectors.
+/// The lists of a module that may be vectors, or lists of such.
 llvm::DenseSet<mlir::Value> listsThatMayBeVectors(mlir::ModuleOp module, const VectorForms &forms);
 
 } // namespace toy

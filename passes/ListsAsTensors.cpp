@@ -22,7 +22,7 @@ public:
   Converter(func::FuncOp function, const llvm::DenseSet<Value> &lists) : function(function), b(function.getContext()) {
     auto note = [&](Value v) {
       if (lists.contains(v))
-        values.push_back(v);
+        (isListOfNumbers(v.getType()) ? values : outer).push_back(v);
     };
     for (Block *block : llvm::ReversePostOrderTraversal<Region *>(&function.getBody())) {
       llvm::for_each(block->getArguments(), note);
@@ -41,14 +41,16 @@ public:
 
   void run() {
     relabelEdges();
+    for (Value v : outer)
+      v.setType(typeOfOuter(cast<ListType>(v.getType())));
     for (Value v : values)
-      if (TensorType type = typeOf(v); isa<BlockArgument>(v))
+      if (TensorType type = typeOf(v); isa<BlockArgument>(v) || v.getDefiningOp<ListElementOp>())
         v.setType(type);
     SmallVector<Operation *> done;
     for (Value v : values) {
       for (Operation *user : llvm::make_early_inc_range(v.getUsers()))
         convertQuestion(user);
-      if (Operation *def = v.getDefiningOp(); def && !isa<func::CallOp>(def))
+      if (Operation *def = v.getDefiningOp(); def && !isa<func::CallOp, ListElementOp>(def))
         done.push_back(def);
     }
     for (Operation *op : done) {
@@ -58,13 +60,22 @@ public:
   }
 
 private:
+  /// A list of lists, with vectors of any size in their places.
+  static ListType typeOfOuter(ListType list) {
+    auto inner = cast<ListType>(list.getElement());
+    Type element = isListOfNumbers(inner)
+                       ? Type(cast<TensorType>(inner.getElement()).withDims({Dim::unknown(list.getContext())}))
+                       : typeOfOuter(inner);
+    return ListType::get(list.getContext(), element);
+  }
+
   /// Sizes, from those that lists are made with on. What a block is handed has the size that all ways give it, at first
   /// of those that are known; if they differ, a name of its own, with which all begins again.
   void nameSizes() {
     for (Value v : values)
       if (auto argument = dyn_cast<BlockArgument>(v);
           argument ? argument.getOwner()->isEntryBlock()
-                   : isBeginning(v.getDefiningOp()) || isa<func::CallOp>(v.getDefiningOp()))
+                   : isBeginning(v.getDefiningOp()) || isa<func::CallOp, ListElementOp>(v.getDefiningOp()))
         newName(v);
     for (bool again = true; again;) {
       sizes = named;
@@ -180,7 +191,7 @@ private:
 
   func::FuncOp function;
   OpBuilder b;
-  SmallVector<Value> values;
+  SmallVector<Value> values, outer;           ///< those that become vectors; those that hold such
   llvm::DenseMap<Value, Dim> sizes, named;    ///< of all values; of those with names of their own
   llvm::DenseMap<Value, Type> listTypes;      ///< of values as they were
   llvm::DenseMap<Operation *, Value> lengths; ///< of what it makes
@@ -222,8 +233,10 @@ private:
       for (OpOperand &operand : end->getOpOperands()) {
         auto type = dyn_cast<TensorType>(operand.get().getType());
         Type &result = results[operand.getOperandNumber()];
-        if (!isa<ListType>(function.getResultTypes()[operand.getOperandNumber()]) || !type)
+        if (!isa<ListType>(function.getResultTypes()[operand.getOperandNumber()]) || !type) {
+          result = operand.get().getType(); // which holds vectors now, if it held lists
           continue;
+        }
         result = type.withDims({Dim::symbol(b.getContext(), "given$" + std::to_string(operand.getOperandNumber()))});
         relabel(operand, end, result);
       }
@@ -243,7 +256,8 @@ private:
         result.setType(type);
         auto other = RelabelOp::create(b, call.getLoc(), named, result);
         result.replaceAllUsesExcept(other, other);
-      }
+      } else
+        result.setType(type);
   }
 
   void relabel(OpOperand &operand, Operation *at, Type type) {
