@@ -258,6 +258,121 @@ def both(xs, v, n) {
         return self
 
 
+class Nested(Inner):
+    """The same with lists of lists of numbers, which become lists of vectors: rows have names of their own, lie in both
+    lists, are taken out and put back, made longer and shorter, and go through functions."""
+
+    functions = """
+def grown(xs, i, v) { var ys = xs; ys[i] = append(ys[i], v); return ys; }
+def moved(xs, ys, i, n) { if n == 0 { return (xs, ys); } return moved(append(xs, ys[i]), xs, i, n - 1); }
+def row(xs, i) { return xs[i]; }
+def folded(xs) {
+  var h = len(xs);
+  for x in xs { h = (h * 31 + len(x)) % 1000003; for v in x { h = (h * 31 + v) % 1000003; } }
+  return h;
+}
+"""
+
+    def __init__(self, seed):
+        super().__init__(0)
+        self.rng = random.Random(f"nested {seed}")
+        self.element = lambda: [self.rng.randint(-9, 9) for _ in range(self.rng.randint(1, 3))]
+        self.lists = {name: [self.element(), self.element()] for name in "ab"}
+        self.lines = [f"var {name} = {shown(held)};" for name, held in self.lists.items()]
+
+    def at(self, name, i, row):
+        self.lists[name] = [row if k == i % len(self.lists[name]) else x for k, x in enumerate(self.lists[name])]
+
+    def longer(self, name):
+        """In a loop that goes through the rows."""
+        n, held = self.rng.randint(1, 6), self.lists[name]
+        for t in range(n):
+            self.at(name, t % len(held), self.lists[name][t % len(held)] + [t, len(held)])
+        row = f"{name}[t % len({name})]"
+        return f"for t in range({n}) {{ {row} = append(append({row}, t), len({name})); }}"
+
+    def named(self, name):
+        """A row with a name, which is changed, put back or not, while it lies in the list."""
+        v, kind, row = self.rng.randint(-9, 9), self.rng.randrange(4), f"r{len(self.lines)}"
+        i = self.index(name) % len(self.lists[name])
+        before = self.lists[name][i]
+        after = [before + [v], [v, *before[1:]], before[:-1], [x + v for x in before]][kind] if before else before
+        change = [f"{row} = append({row}, {v});", f"{row}[0] = {v};", f"{row} = {row}[:-1];"]
+        change += [f"for k in range(len({row})) {{ {row}[k] += {v}; }}"]
+        text = f"var {row} = {name}[{i}]; if len({row}) > 0 {{ {change[kind]} }} "
+        if self.rng.random() < 0.5:
+            self.lists[name] = self.lists[name] + [after]
+            text += f"{name} = append({name}, {row}); "
+        if self.rng.random() < 0.5:
+            self.at(name, i, after)
+            text += f"{name}[{i}] = {row}; "
+        self.output.append(f"{sum(self.lists[name][i])} {sum(after)}")
+        for sums, of in ((f"{row}o", f"{name}[{i}]"), (f"{row}s", row)):
+            text += f"var {sums} = 0; for v in {of} {{ {sums} += v; }} "
+        return text + f"print({row}o, {row}s);"
+
+    def swapped(self, name):
+        i, j, row = self.index(name), self.index(name), f"w{len(self.lines)}"
+        x, y = self.lists[name][i], self.lists[name][j]
+        self.at(name, i, y)
+        self.at(name, j, x)
+        return f"var {row} = {name}[{i}]; {name}[{i}] = {name}[{j}]; {name}[{j}] = {row};"
+
+    def between(self, name):
+        """A row of one list in the other."""
+        other = "b" if name == "a" else "a"
+        i, j = self.index(name), self.index(other)
+        self.at(name, i, self.lists[other][j])
+        return f"{name}[{i}] = {other}[{j}];"
+
+    def called(self, name):
+        other, i, n = "b" if name == "a" else "a", self.rng.randint(0, 1), self.rng.randint(0, 3)
+        kind, v, made = self.rng.randrange(3), self.rng.randint(-9, 9), f"c{len(self.lines)}"
+        xs, ys = self.lists[name], self.lists[other]
+        if kind == 0:
+            before = self.lists[name]
+            self.at(name, i, xs[i] + [v])
+            self.output.append(str(self.folded(before)))
+            return f"var {made} = {name}; {name} = grown({name}, {i}, {v}); print(folded({made}));"
+        if kind == 1:
+            for _ in range(n):
+                xs, ys = xs + [ys[i]], xs
+            self.lists[name], self.lists[other] = xs, ys
+            return f"var ({made}, {made}o) = moved({name}, {other}, {i}, {n}); {name} = {made}; {other} = {made}o;"
+        self.at(name, 0, xs[i] + [v])
+        return f"{name}[0] = append(row({name}, {i}), {v});"
+
+    def caught(self, name):
+        """An error between a row's change and its place."""
+        i, j, v = self.index(name), self.rng.randint(-3, 3), self.rng.randint(-9, 9)
+        before = self.lists[name][i]
+        if -len(before) <= j < len(before):
+            self.at(name, i, [*before, before[j] + v])
+        return f"try {{ {name}[{i}] = append({name}[{i}], {name}[{i}][{j}] + {v}); }} catch e {{ }}"
+
+    def show(self):
+        self.output.append(" ".join(str(self.folded(self.lists[name])) for name in "ab"))
+        return "print(folded(a), folded(b));"
+
+    def folded(self, held):
+        h = len(held)
+        for x in held:
+            h = (h * 31 + len(x)) % 1000003
+            for v in x:
+                h = (h * 31 + v) % 1000003
+        return h
+
+    def make(self):
+        steps = [self.append, self.share, self.store, self.repeat, self.longer, self.longer, self.named, self.named]
+        steps += [self.swapped, self.between, self.called, self.called, self.caught]
+        for _ in range(12):
+            self.lines.append(self.rng.choice(steps)(self.rng.choice("ab")))
+            if self.rng.random() < 0.3:
+                self.lines.append(self.show())
+        self.lines.append(self.show())
+        return self
+
+
 def random_programs(toy, seeds, every_setting, program=Program):
     """At the top level and in a function. The evaluator is one setting, the others are taken in turn."""
     made = [program(seed).make() for seed in seeds]
@@ -305,4 +420,6 @@ def all_cases():
     yield "lists: more random programs", lambda toy: random_programs(toy, range(NIGHTLY), True), "nightly"
     yield "lists: random programs that keep them", lambda toy: random_programs(toy, range(DAILY), False, Inner)
     yield "lists: more that keep them", lambda toy: random_programs(toy, range(NIGHTLY), True, Inner), "nightly"
+    yield "lists: random programs of rows", lambda toy: random_programs(toy, range(DAILY), False, Nested)
+    yield "lists: more of rows", lambda toy: random_programs(toy, range(NIGHTLY), True, Nested), "nightly"
     yield "lists: appends are in place", appends_in_place
