@@ -282,8 +282,8 @@ Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
 
 /// In few instructions: functions that call themselves with parts of vectors make three a call.
 Tensor *newVector(DType dtype, int64_t size, int64_t bytes) {
-  if (size > 0 && isOnlyThread())
-    if (Tensor *t = takeWhole(heap(), dtype, 1, bytes)) {
+  if (size >= 0 && isOnlyThread())
+    if (Tensor *t = takeWhole(heap(), dtype, 1, std::max<int64_t>(bytes, 1))) {
       t->sizes[0] = size;
       return t;
     }

@@ -147,6 +147,7 @@ private:
   void emit(CheckIndexOp op);
   // Lists.cpp
   void emit(ListLenOp op);
+  bool isReadWhileHeld(ListElementOp op);
   bool isTaken(ListElementOp op);
   void emit(ListElementOp op);
   void emit(ListAppendOp op);

@@ -37,6 +37,29 @@ bool FunctionEmitter::isTaken(ListElementOp op) {
          replacementOf(op, [&](ListSetOp set) { return diesAt(op.getList(), set); });
 }
 
+/// Whether an element is only read, by operations behind which its list is still held: then nobody counts it. What
+/// changes the list meanwhile changes a copy.
+bool FunctionEmitter::isReadWhileHeld(ListElementOp op) {
+  constexpr size_t mostBlocks = 64;
+  mlir::Value element = op.getResult(), list = op.getList();
+  auto onlyReads = [](mlir::OpOperand &use) {
+    return use.getOperandNumber() == 0 && isa<ElementOp, DimOp, ListLenOp, ListElementOp>(use.getOwner());
+  };
+  if (!llvm::all_of(element.getUses(), onlyReads))
+    return false;
+  llvm::SetVector<mlir::Block *> blocks;
+  blocks.insert(op->getBlock());
+  for (mlir::Operation *user : element.getUsers())
+    blocks.insert(user->getBlock());
+  for (size_t i = 0; i < blocks.size() && i < mostBlocks; ++i) { // on the ways from the operation to its uses
+    if (!liveness.getLiveness(blocks[i])->isLiveOut(list))
+      return false;
+    if (blocks[i] != op->getBlock())
+      blocks.insert(blocks[i]->pred_begin(), blocks[i]->pred_end());
+  }
+  return blocks.size() <= mostBlocks;
+}
+
 void FunctionEmitter::emit(ListElementOp op) {
   Value *items = b.CreateLoad(
       b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), slots[op.getList()].object, offsetof(rt::List, items)));
@@ -48,6 +71,10 @@ void FunctionEmitter::emit(ListElementOp op) {
     return;
   }
   slots[result] = {b.CreateLoad(b.getPtrTy(), item), {}};
+  if (isReadWhileHeld(op)) {
+    borrowed.insert(result.getAsOpaquePointer());
+    return;
+  }
   if (!isTaken(op))
     return retain(result);
   Value *alone = b.CreateICmpEQ(loadWord(slots[op.getList()].object, 0), b.getInt64(1));
