@@ -161,6 +161,7 @@ private:
   void setDataAndLength(mlir::Value v, llvm::Value *data, llvm::Value *length);
   llvm::Value *dataOfEither(llvm::PHINode *object, llvm::Value *inPlace, llvm::Value *called);
   void emit(AppendOp op);
+  void emitLongerCopy(AppendOp op);
   void emit(ShortenOp op);
   llvm::Value *appended(AppendOp op, llvm::Value *object);
   llvm::Value *isAlone(llvm::Value *object);

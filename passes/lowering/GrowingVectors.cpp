@@ -2,6 +2,7 @@
 /// \file
 /// Vectors that numbers are appended to and taken off: in place where nobody else holds them, else calls of the
 /// runtime. Their length, and where their elements are, is known behind it without a look at the header.
+#include "passes/lowering/FrameTensors.h"
 #include "passes/lowering/FunctionEmitter.h"
 
 #include "runtime/Blocks.h"
@@ -74,10 +75,12 @@ void FunctionEmitter::emit(ShortenOp op) {
 /// The same of a number behind those of a vector.
 void FunctionEmitter::emit(AppendOp op) {
   mlir::Value x = op.getX(), row = op.getRow();
-  if (isObject(row) || tables.valuesMoveAway || !diesAt(x, op)) {
+  if (isObject(row) || tables.valuesMoveAway) {
     slots[op.getResult()].object = appended(op, ownReference(x, op));
     return;
   }
+  if (!diesAt(x, op))
+    return emitLongerCopy(op);
   const DType dtype = tensorTypeOf(row).getDtype();
   auto [data, count] = dataAndLength(x);
   Value *object = ownReference(x, op), *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy()),
@@ -99,6 +102,19 @@ void FunctionEmitter::emit(AppendOp op) {
   auto *either = cast<PHINode>(scalars.eitherOf(b.CreateAnd(alone, fits), inPlace, byCall));
   slots[op.getResult()].object = either;
   setDataAndLength(op.getResult(), dataOfEither(either, data, moved), longer);
+}
+
+/// Of a vector that is still needed, which nobody counts meanwhile.
+void FunctionEmitter::emitLongerCopy(AppendOp op) {
+  const DType dtype = tensorTypeOf(op.getRow()).getDtype();
+  auto [data, count] = dataAndLength(op.getX());
+  setSite(op);
+  Value *longer = b.CreateAdd(count, b.getInt64(1), "", true, true);
+  auto [object, place] = makeTensor(module, b, dtype, {longer});
+  b.CreateMemCpy(place, Align(8), data, Align(8), b.CreateMul(count, b.getInt64(toy::sizeOf(dtype)), "", true, true));
+  scalars.store(dtype, place, count, slots[op.getRow()].scalar);
+  slots[op.getResult()].object = object;
+  setDataAndLength(op.getResult(), place, longer);
 }
 
 Value *FunctionEmitter::appended(AppendOp op, Value *object) {

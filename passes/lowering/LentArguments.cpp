@@ -24,9 +24,17 @@ bool hasLentArguments(Operation *function) {
   return !f.isExternal() && llvm::any_of(f.getArguments(), [](Value argument) { return isLent(argument); });
 }
 
+/// Whether a number is appended to a vector that is used behind it in its block: to a copy.
+static bool isCopied(OpOperand &use) {
+  auto append = dyn_cast<AppendOp>(use.getOwner());
+  return append && tensorTypeOf(append.getRow()).isScalar() && llvm::any_of(use.get().getUsers(), [&](Operation *user) {
+           return user->getBlock() == append->getBlock() && append->isBeforeInBlock(user);
+         });
+}
+
 bool isOnlyRead(Value v, ModuleOp module) {
   return llvm::all_of(v.getUses(), [&](OpOperand &use) {
-    if (isa<ElementOp, DimOp>(use.getOwner()))
+    if (isa<ElementOp, DimOp>(use.getOwner()) || isCopied(use))
       return true;
     auto call = dyn_cast<func::CallOp>(use.getOwner());
     auto callee =
