@@ -93,7 +93,8 @@ static Value *turnsBack(Loop &loop, uint64_t turns, ScalarEvolution &evolution) 
 }
 
 /// preheader → header … latch ? header : exit        becomes
-/// preheader → strip(left): here = min(left, turns - 1) → header(turn) … latch: turn == here ? between : header;
+/// preheader → strip(left): here = min(left, turns - 1) → header(turn = here + 1) … latch: turn - 1 == 0 ? between :
+/// header(turn - 1);
 /// between: left == here ? exit : again; again: a look → strip(left - here - 1)
 /// Gives the loop's own condition, which may be needed no more.
 static Value *stripMine(const Strips &strips) {
@@ -116,15 +117,17 @@ static Value *stripMine(const Strips &strips) {
     phi.replaceIncomingBlockWith(preheader, strip);
   }
   Value *here = b.CreateBinaryIntrinsic(Intrinsic::umin, left, b.getInt64(strips.turns - 1));
+  Value *all = b.CreateAdd(here, b.getInt64(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
   b.CreateBr(header);
   preheader->getTerminator()->replaceSuccessorWith(header, strip);
 
   b.SetInsertPoint(header, header->begin());
   PHINode *turn = b.CreatePHI(i64, 2);
   b.SetInsertPoint(back);
-  Value *isLast = leaves ? b.CreateICmpNE(turn, here) : b.CreateICmpEQ(turn, here);
-  turn->addIncoming(b.getInt64(0), strip);
-  turn->addIncoming(b.CreateAdd(turn, b.getInt64(1), "", /*HasNUW=*/true, /*HasNSW=*/true), latch);
+  Value *more = b.CreateSub(turn, b.getInt64(1), "", /*HasNUW=*/true, /*HasNSW=*/true); // one instruction with the jump
+  Value *isLast = leaves ? b.CreateICmpNE(more, b.getInt64(0)) : b.CreateICmpEQ(more, b.getInt64(0));
+  turn->addIncoming(all, strip);
+  turn->addIncoming(more, latch);
   Value *before = back->getCondition();
   back->setCondition(isLast);
   back->setSuccessor(leaves, between);
