@@ -311,6 +311,31 @@ def folded(xs) {
             text += f"var {sums} = 0; for v in {of} {{ {sums} += v; }} "
         return text + f"print({row}o, {row}s);"
 
+    def crossed(self, name):
+        """Elements of rows, which may be one row, from others, while a row that was read before has a name."""
+        i, k, j, n, at = (
+            self.index(name),
+            self.index(name),
+            self.rng.randint(0, 1),
+            self.rng.randint(1, 4),
+            len(self.lines),
+        )
+        rows = self.lists[name]
+        if min(len(rows[i]), len(rows[k])) <= j:
+            return self.longer(name)
+        fold = 0
+        for t in range(n):
+            before, rows = rows[i], self.lists[name]
+            changed = rows[i][j] + 2 * rows[k][j] % 7 - t
+            self.at(name, i, [changed if x == j else v for x, v in enumerate(rows[i])])
+            rows = self.lists[name]
+            fold = (fold * 31 + before[j] + rows[i][j] + rows[k][-1]) % 1000003
+        self.output.append(str(fold))
+        row, cell = f"q{at}", f"{name}[{i}][{j}]"
+        turn = f"var {row} = {name}[{i}]; {cell} = {cell} + 2 * {name}[{k}][{j}] % 7 - t; "
+        turn += f"f{at} = (f{at} * 31 + {row}[{j}] + {cell} + {name}[{k}][-1]) % 1000003;"
+        return f"var f{at} = 0; for t in range({n}) {{ {turn} }} print(f{at});"
+
     def swapped(self, name):
         i, j, row = self.index(name), self.index(name), f"w{len(self.lines)}"
         x, y = self.lists[name][i], self.lists[name][j]
@@ -364,7 +389,7 @@ def folded(xs) {
 
     def make(self):
         steps = [self.append, self.share, self.store, self.repeat, self.longer, self.longer, self.named, self.named]
-        steps += [self.swapped, self.between, self.called, self.called, self.caught]
+        steps += [self.crossed, self.crossed, self.swapped, self.between, self.called, self.called, self.caught]
         for _ in range(12):
             self.lines.append(self.rng.choice(steps)(self.rng.choice("ab")))
             if self.rng.random() < 0.3:

@@ -37,16 +37,23 @@ bool FunctionEmitter::isTaken(ListElementOp op) {
          replacementOf(op, [&](ListSetOp set) { return diesAt(op.getList(), set); });
 }
 
-/// Whether an element is only read, by operations behind which its list is still held: then nobody counts it. What
-/// changes the list meanwhile changes a copy.
+/// Whether an element is only read while its list is held, and nothing is taken out of that: then nobody counts it.
+/// What changes a list that is still needed changes a copy.
 bool FunctionEmitter::isReadWhileHeld(ListElementOp op) {
-  constexpr size_t mostBlocks = 64;
+  constexpr size_t mostBlocks = 64, mostUsers = 64;
   mlir::Value element = op.getResult(), list = op.getList();
   auto onlyReads = [](mlir::OpOperand &use) {
     return use.getOperandNumber() == 0 && isa<ElementOp, DimOp, ListLenOp, ListElementOp>(use.getOwner());
   };
-  if (!llvm::all_of(element.getUses(), onlyReads))
+  if (!llvm::all_of(element.getUses(), onlyReads) || llvm::hasNItemsOrMore(list.getUses(), mostUsers))
     return false;
+  auto isHere = [&](mlir::Operation *user) { return user->getBlock() == op->getBlock(); };
+  if (llvm::all_of(element.getUsers(), isHere)) // before the list is changed
+    return llvm::all_of(list.getUsers(), [&](mlir::Operation *user) {
+      auto other = dyn_cast<ListElementOp>(user);
+      return !isHere(user) || user->isBeforeInBlock(op) || isa<ListLenOp>(user) || (other && !isTaken(other)) ||
+             llvm::none_of(element.getUsers(), [&](mlir::Operation *read) { return user->isBeforeInBlock(read); });
+    });
   llvm::SetVector<mlir::Block *> blocks;
   blocks.insert(op->getBlock());
   for (mlir::Operation *user : element.getUsers())
