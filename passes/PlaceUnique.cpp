@@ -296,6 +296,17 @@ void useLastNames(func::FuncOp function) {
   });
 }
 
+/// Whether two values are computed in the same way from the same values.
+bool areSame(Value a, Value b, int depth = 0) {
+  constexpr int deepest = 3;
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  return a == b ||
+         (x && y && depth < deepest && x->getNumResults() == 1 && (isMemoryEffectFree(x) || isa<CheckIndexOp>(x)) &&
+          OperationEquivalence::isEquivalentTo(
+              x, y, [&](Value v, Value w) { return success(areSame(v, w, depth + 1)); },
+              /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations));
+}
+
 /// What is stored where it was read does not change: a struct in a list is a list for each member, of which a turn
 /// changes some.
 void dropStoresOfTheSame(func::FuncOp function) {
@@ -303,11 +314,12 @@ void dropStoresOfTheSame(func::FuncOp function) {
     Value same;
     if (auto store = dyn_cast<ElementStoreOp>(op)) {
       auto element = store.getValue().getDefiningOp<ElementOp>();
-      if (element && element.getX() == store.getX() && llvm::equal(element.getIndices(), store.getIndices()))
+      if (element && element.getX() == store.getX() &&
+          llvm::all_of_zip(element.getIndices(), store.getIndices(), [](Value v, Value w) { return areSame(v, w); }))
         same = store.getX();
     } else if (auto set = dyn_cast<ListSetOp>(op)) {
       auto element = set.getValue().getDefiningOp<ListElementOp>();
-      if (element && element.getList() == set.getList() && element.getIndex() == set.getIndex())
+      if (element && element.getList() == set.getList() && areSame(element.getIndex(), set.getIndex()))
         same = set.getList();
     }
     if (!same)

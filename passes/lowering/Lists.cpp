@@ -42,8 +42,9 @@ bool FunctionEmitter::isTaken(ListElementOp op) {
 bool FunctionEmitter::isReadWhileHeld(ListElementOp op) {
   constexpr size_t mostBlocks = 64, mostUsers = 64;
   mlir::Value element = op.getResult(), list = op.getList();
-  auto onlyReads = [](mlir::OpOperand &use) {
-    return use.getOperandNumber() == 0 && isa<ElementOp, DimOp, ListLenOp, ListElementOp>(use.getOwner());
+  auto onlyReads = [&](mlir::OpOperand &use) {
+    return (use.getOperandNumber() == 0 && isa<ElementOp, DimOp, ListLenOp, ListElementOp>(use.getOwner())) ||
+           (!tables.device && isa<FusedOp>(use.getOwner()));
   };
   if (!llvm::all_of(element.getUses(), onlyReads) || llvm::hasNItemsOrMore(list.getUses(), mostUsers))
     return false;

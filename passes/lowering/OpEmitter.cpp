@@ -103,7 +103,7 @@ Value *FunctionEmitter::reusableInput(FusedOp op) {
     auto readsAligned = [&](auto indexed) {
       return indexed.value() != input || llvm::is_contained(aligned, indexed.index());
     };
-    if (isObject(input) && diesAt(input, op) && all_of(enumerate(op.getInputs()), readsAligned))
+    if (isObject(input) && !isBorrowed(input) && diesAt(input, op) && all_of(enumerate(op.getInputs()), readsAligned))
       return slots[input].object;
   }
   return nullptr;
