@@ -20,7 +20,6 @@
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -150,20 +149,7 @@ void Engine::optimize(std::shared_ptr<MachineCode> code, int64_t before) {
   });
 }
 
-namespace {
-/// All passes but one that spends half the time of code generation on the addresses of large functions, whose loops run
-/// as long without it, some shorter and some longer.
-class NoStrengthReduction : public OptPassGate {
-  bool shouldRunPass(StringRef pass, StringRef) const override { return pass != "Loop Strength Reduction"; }
-  bool isEnabled() const override { return true; }
-};
-} // namespace
-
 void Engine::assemble(std::shared_ptr<MachineCode> code, std::string &error) {
-  constexpr unsigned manyInstructions = 1500;
-  static NoStrengthReduction gate;
-  if (code->module->getInstructionCount() > manyInstructions)
-    code->context->setOptPassGate(gate);
   auto machine = code->quick ? impl->quickMachine : impl->machine;
   auto problem = std::make_shared<std::string>();
   impl->runApart(options, code->brief, [code, machine, problem] {

@@ -15,6 +15,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
@@ -193,6 +194,15 @@ static void addFewPasses(PassBuilder &builder, ModulePassManager &passes, bool i
   passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
 }
 
+namespace {
+/// All passes of code generation but one, which takes half of its time for the addresses of large modules: their loops
+/// run as long without it, some shorter and some longer.
+class NoStrengthReduction : public OptPassGate {
+  bool shouldRunPass(StringRef pass, StringRef) const override { return pass != "Loop Strength Reduction"; }
+  bool isEnabled() const override { return true; }
+};
+} // namespace
+
 void optimizeModule(Module &module, TargetMachine &machine, int level, function_ref<bool(const Function *)> goesOn) {
   PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback([goesOn](StringRef, Any ir) {
@@ -232,6 +242,10 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   passes.run(module, analyses.modules);
   if (GlobalVariable *used = module.getGlobalVariable("llvm.compiler.used"))
     used->eraseFromParent();
+  constexpr unsigned manyInstructions = 1500;
+  static NoStrengthReduction gate;
+  if (module.getInstructionCount() > manyInstructions)
+    module.getContext().setOptPassGate(gate);
 }
 
 } // namespace toy

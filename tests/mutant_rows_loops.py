@@ -66,8 +66,8 @@ LOOPS_MUTANTS = [
     (
         "what is stored elsewhere was there",
         "passes/PlaceUnique.cpp",
-        "&& llvm::equal(element.getIndices(), store.getIndices())",
-        "",
+        "[](Value v, Value w) { return areSame(v, w); }",
+        "[](Value, Value) { return true; }",
     ),
     (
         "numbers are set in lists that others hold",
@@ -116,6 +116,48 @@ LOOPS_MUTANTS = [
         "passes/lowering/Lists.cpp",
         "|| isa<ListLenOp>(user))",
         "|| isa<ListLenOp, ListElementOp>(user))",
+    ),
+    (
+        "indices that are computed alike are the same",
+        "passes/PlaceUnique.cpp",
+        "return success(areSame(v, w, depth + 1));",
+        "return success();",
+    ),
+    (
+        "rows are lists where the list of them holds vectors",
+        "passes/ListGroups.cpp",
+        "if (isChange(def) || isa_and_present<ListElementOp>(def))",
+        "if (isChange(def))",
+    ),
+    (
+        "rows that lie in two lists are lists in one",
+        "passes/ListGroups.cpp",
+        "unite(v, user->getResult(0));",
+        "",
+    ),
+    (
+        "rows are read by loops behind which nobody holds their list",
+        "passes/lowering/Lists.cpp",
+        "if (!liveness.getLiveness(blocks[i])->isLiveOut(list))",
+        "if (false)",
+    ),
+    (
+        "rows are read when their list is gone",
+        "passes/lowering/Lists.cpp",
+        "llvm::any_of(list.getUsers(), isHeldBehind)",
+        "true",
+    ),
+    (
+        "results are put where rows are that nobody counts",
+        "passes/lowering/OpEmitter.cpp",
+        "if (isObject(input) && !isBorrowed(input) && diesAt(input, op) &&",
+        "if (isObject(input) && diesAt(input, op) &&",
+    ),
+    (
+        "vectors are lent that a number is put behind for the last time",
+        "passes/lowering/LentArguments.cpp",
+        "append->isBeforeInBlock(user);",
+        "true;",
     ),
     (
         "what is no multiple of an unknown number is one",

@@ -88,6 +88,7 @@ KINDS = {
             "e2e/short-rows.toy",
             "e2e/small-turns.toy",
             "e2e/multiples.toy",
+            "e2e/listed-rows.toy",
             "short_rows.py",
             "lists.py",
             "-m",

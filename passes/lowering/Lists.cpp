@@ -48,21 +48,28 @@ bool FunctionEmitter::isReadWhileHeld(ListElementOp op) {
   };
   if (!llvm::all_of(element.getUses(), onlyReads) || llvm::hasNItemsOrMore(list.getUses(), mostUsers))
     return false;
-  auto isHere = [&](mlir::Operation *user) { return user->getBlock() == op->getBlock(); };
-  if (llvm::all_of(element.getUsers(), isHere)) // before the list is changed
-    return llvm::all_of(list.getUsers(), [&](mlir::Operation *user) {
+  mlir::Block *block = op->getBlock();
+  auto isHere = [&](mlir::Operation *user) { return user->getBlock() == block; };
+  if (llvm::all_of(element.getUsers(), isHere)) {
+    auto isBefore = [&](mlir::Operation *user) { // one of the reads
+      return llvm::any_of(element.getUsers(), [&](mlir::Operation *read) { return user->isBeforeInBlock(read); });
+    };
+    auto isHeldBehind = [&](mlir::Operation *user) { return isHere(user) && !isBefore(user); };
+    auto isTakenBefore = [&](mlir::Operation *user) {
       auto other = dyn_cast<ListElementOp>(user);
-      return !isHere(user) || user->isBeforeInBlock(op) || isa<ListLenOp>(user) || (other && !isTaken(other)) ||
-             llvm::none_of(element.getUsers(), [&](mlir::Operation *read) { return user->isBeforeInBlock(read); });
-    });
+      return other && isHere(user) && op->isBeforeInBlock(user) && isBefore(user) && isTaken(other);
+    };
+    return (liveness.getLiveness(block)->isLiveOut(list) || llvm::any_of(list.getUsers(), isHeldBehind)) &&
+           llvm::none_of(list.getUsers(), isTakenBefore);
+  }
   llvm::SetVector<mlir::Block *> blocks;
-  blocks.insert(op->getBlock());
+  blocks.insert(block);
   for (mlir::Operation *user : element.getUsers())
     blocks.insert(user->getBlock());
   for (size_t i = 0; i < blocks.size() && i < mostBlocks; ++i) { // on the ways from the operation to its uses
     if (!liveness.getLiveness(blocks[i])->isLiveOut(list))
       return false;
-    if (blocks[i] != op->getBlock())
+    if (blocks[i] != block)
       blocks.insert(blocks[i]->pred_begin(), blocks[i]->pred_end());
   }
   return blocks.size() <= mostBlocks;

@@ -199,3 +199,41 @@ func.func @prints(%v: !toy.tensor<f64[]>) {
   %n = call @tried(%z) {toy.try} : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
   return
 }
+
+// A list of lists holds vectors: a row that is read has a size of its own, one that was made longer is put back.
+// CHECK-LABEL: @rows
+// CHECK: %[[A:.*]] = toy.from_elements %arg0
+// CHECK: %[[X:.*]] = toy.list %[[A]] : (!toy.tensor<f64[1]>) -> !toy.list<!toy.tensor<f64["?"]>>
+// CHECK: %[[R:.*]] = toy.list_element %[[X]], %{{.*}} -> !toy.tensor<f64["[[N:list.0]]"]>
+// CHECK: %[[B:.*]] = toy.append %[[R]], %arg0 : {{.*}} -> !toy.tensor<f64["[[N]]+1"]>
+// CHECK: %[[Y:.*]] = toy.list_set %[[X]], %{{.*}}, %[[B]] : {{.*}} -> !toy.list<!toy.tensor<f64["?"]>>
+// CHECK: call @held.vectors(%[[Y]]) : (!toy.list<!toy.tensor<f64["?"]>>) -> !toy.list<!toy.tensor<f64["?"]>>
+func.func @rows(%v: !toy.tensor<f64[]>) -> !toy.tensor<i64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %a = toy.list %v : (!toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %x = toy.list %a : (!toy.list<!toy.tensor<f64[]>>) -> !toy.list<!toy.list<!toy.tensor<f64[]>>>
+  %r = toy.list_element %x, %0 : (!toy.list<!toy.list<!toy.tensor<f64[]>>>, !toy.tensor<i64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %b = toy.list_append %r, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %y = toy.list_set %x, %0, %b : (!toy.list<!toy.list<!toy.tensor<f64[]>>>, !toy.tensor<i64[]>, !toy.list<!toy.tensor<f64[]>>) -> !toy.list<!toy.list<!toy.tensor<f64[]>>>
+  %z = call @held(%y) : (!toy.list<!toy.list<!toy.tensor<f64[]>>>) -> !toy.list<!toy.list<!toy.tensor<f64[]>>>
+  %n = toy.list_len %z : (!toy.list<!toy.list<!toy.tensor<f64[]>>>) -> !toy.tensor<i64[]>
+  return %n : !toy.tensor<i64[]>
+}
+func.func private @held(%x: !toy.list<!toy.list<!toy.tensor<f64[]>>>) -> !toy.list<!toy.list<!toy.tensor<f64[]>>> {
+  return %x : !toy.list<!toy.list<!toy.tensor<f64[]>>>
+}
+
+// Where a row, or the list of them, is printed, all stay lists.
+// CHECK-LABEL: @shownRows
+// CHECK-NOT: toy.append
+// CHECK-NOT: ["?"]
+// CHECK: return
+func.func @shownRows(%v: !toy.tensor<f64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %a = toy.list %v : (!toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %b = toy.list_append %a, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %x = toy.list %b : (!toy.list<!toy.tensor<f64[]>>) -> !toy.list<!toy.list<!toy.tensor<f64[]>>>
+  %r = toy.list_element %x, %0 : (!toy.list<!toy.list<!toy.tensor<f64[]>>>, !toy.tensor<i64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  toy.print %r {echo = false, structure = "_"} : (!toy.list<!toy.tensor<f64[]>>) -> ()
+  return
+}
