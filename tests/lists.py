@@ -387,15 +387,47 @@ def folded(xs) {
                 h = (h * 31 + v) % 1000003
         return h
 
+    def steps(self):
+        same = [self.append, self.share, self.store, self.repeat, self.longer, self.longer, self.named, self.named]
+        return [*same, self.crossed, self.crossed, self.swapped, self.between, self.called, self.called, self.caught]
+
     def make(self):
-        steps = [self.append, self.share, self.store, self.repeat, self.longer, self.longer, self.named, self.named]
-        steps += [self.crossed, self.crossed, self.swapped, self.between, self.called, self.called, self.caught]
+        steps = self.steps()
         for _ in range(12):
             self.lines.append(self.rng.choice(steps)(self.rng.choice("ab")))
             if self.rng.random() < 0.3:
                 self.lines.append(self.show())
         self.lines.append(self.show())
         return self
+
+
+class Vectors(Nested):
+    """The same with lists of vectors, of which kernels make others."""
+
+    def __init__(self, seed):
+        super().__init__(f"vectors {seed}")
+        made = lambda row: "i64([" + ", ".join(map(str, row)) + "])"
+        self.lines = [f"var {name} = list({', '.join(map(made, held))});" for name, held in self.lists.items()]
+
+    def fused(self, name):
+        """What is made of a row, stored in some turns over that row or another, which still has a name."""
+        i, k = (self.index(name) % len(self.lists[name]) for _ in range(2))
+        n, at, s = self.rng.randint(1, 4), len(self.lines), 0
+        for t in range(n):
+            x = self.lists[name][i]
+            y = [2 * v + t for v in x]
+            s = (s * 31 + sum(y)) % 1000003
+            if t % 2:
+                self.at(name, k, [v - 1 for v in y])
+            s = (s * 31 + sum(x)) % 1000003
+        self.output.append(str(s))
+        turn = f"var x = {name}[{i}]; var y = 2 * x + t; s{at} = (s{at} * 31 + sum(y)) % 1000003; "
+        turn += f"if t % 2 == 1 {{ {name}[{k}] = y - 1; }} s{at} = (s{at} * 31 + sum(x)) % 1000003;"
+        return f"var s{at} = 0; for t in range({n}) {{ {turn} }} print(s{at});"
+
+    def steps(self):
+        same = [self.share, self.longer, self.named, self.swapped, self.between, self.crossed, self.called, self.caught]
+        return [*same, self.fused, self.fused, self.fused]
 
 
 def random_programs(toy, seeds, every_setting, program=Program):
@@ -447,4 +479,6 @@ def all_cases():
     yield "lists: more that keep them", lambda toy: random_programs(toy, range(NIGHTLY), True, Inner), "nightly"
     yield "lists: random programs of rows", lambda toy: random_programs(toy, range(DAILY), False, Nested)
     yield "lists: more of rows", lambda toy: random_programs(toy, range(NIGHTLY), True, Nested), "nightly"
+    yield "lists: random programs of vectors", lambda toy: random_programs(toy, range(DAILY), False, Vectors)
+    yield "lists: more of vectors", lambda toy: random_programs(toy, range(NIGHTLY), True, Vectors), "nightly"
     yield "lists: appends are in place", appends_in_place
