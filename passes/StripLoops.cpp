@@ -72,7 +72,7 @@ std::optional<int64_t> mostTurns(CFGLoop &loop, const CountedLoop &counted) {
 bool isLight(CFGLoop &loop, bool mayCall) {
   return llvm::all_of(loop.getBlocks(), [&](Block *block) {
     return llvm::all_of(*block, [&](Operation &op) {
-      return isa<ElementOp, ElementSetOp, CheckIndexOp, ConstantOp, DimOp, TruthOp>(op) ||
+      return isa<ElementOp, ElementSetOp, CheckIndexOp, ConstantOp, DimOp, TruthOp, ListLenOp, ListElementOp>(op) ||
              op.hasTrait<mlir::OpTrait::IsTerminator>() ||
              (mayCall && isa<UniqueOp, RelabelOp, func::CallOp>(op) && !op.hasAttr(triedCall)) ||
              (op.hasTrait<toy::OpTrait::Elementwise>() && tensorTypeOf(op.getResult(0)).isScalar());
