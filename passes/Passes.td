@@ -148,7 +148,8 @@ def ListsAsTensors : Pass<"toy-lists-as-tensors", "::mlir::ModuleOp"> {
     and calls only, becomes a vector, which grows as it does: an element takes its own bytes, and what is proved of
     loops over elements holds for it. Sizes are what lists are made with and appends add; where ways join with different
     ones, they get a name. A function that others may call keeps its lists, and has a copy, `f.vectors`, for calls by
-    functions that have none in their signature. An element that is set to what it was is not set.
+    functions that have none in their signature. An element that is set to what it was is not set. A list of such lists
+    is one of vectors, under the same conditions.
 
     Before: `%y = toy.list_append %x, %v`, `%z = toy.list_set %y, %i, %w`. After: `%y = toy.append %x, %v`, `%z =
     toy.element_store %y, %w, %i`. Requires: nothing. Guarantees: lists that are handed to or by other modules,
