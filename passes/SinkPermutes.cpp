@@ -139,6 +139,32 @@ template <typename Op> struct SortOfPermute : OpRewritePattern<Op> {
   }
 };
 
+/// slice(permute x) ==> permute(slice x): a flip of a transposed matrix moves rows of memory, then tiles.
+struct SliceOfPermute : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &b) const override {
+    PermuteOp permute = permuteOf(op.getX());
+    if (!permute || op->hasAttr("packed"))
+      return b.notifyMatchFailure(op, "not of permuted axes");
+    if (!llvm::all_of(permute->getUsers(),
+                      [&](Operation *user) { return isa<SliceOp>(user) && user->getBlock() == permute->getBlock(); }))
+      return b.notifyMatchFailure(op, "the permuted value is there, or a loop reads its rows");
+    const size_t rank = op.getSteps().size();
+    SmallVector<Value> bounds(2 * rank);
+    SmallVector<int64_t> steps(rank);
+    for (auto [to, from] : llvm::enumerate(permute.getPermutation())) {
+      bounds[from] = op.getStarts()[to];
+      bounds[rank + from] = op.getCounts()[to];
+      steps[from] = op.getSteps()[to];
+    }
+    const TensorType type = tensorTypeOf(op.getResult());
+    auto moved = SliceOp::create(b, op.getLoc(), type.withDims(sizesBefore(permute.getPermutation(), type.getDims())),
+                                 permute.getX(), bounds, steps);
+    b.replaceOpWithNewOp<PermuteOp>(op, type, moved, permute.getPermutation());
+    return success();
+  }
+};
+
 /// permute(permute x) ==> permute x.
 struct PermuteOfPermute : OpRewritePattern<PermuteOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -157,9 +183,8 @@ struct SinkPermutesPass : impl::SinkPermutesBase<SinkPermutesPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns
-        .add<ElementsOfPermutes, ReductionOfPermute, SortOfPermute<SortOp>, SortOfPermute<ArgSortOp>, PermuteOfPermute>(
-            context);
+    patterns.add<ElementsOfPermutes, ReductionOfPermute, SortOfPermute<SortOp>, SortOfPermute<ArgSortOp>,
+                 SliceOfPermute, PermuteOfPermute>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), withoutMerging())))
       signalPassFailure();
   }

@@ -24,9 +24,49 @@ enum Row {
 #define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS) row_##NAME##_##DTYPE,
 #include "runtime/ElementFunctions.def"
 };
-/// What no lane's kernel takes goes one by one.
+struct Domain {
+  double low = -__builtin_inf(), high = __builtin_inf();
+};
+/// Of a real function of one argument.
+inline Domain domainOf(int row) {
+  switch (row) {
+  case row_log_F32:
+  case row_log_F64:
+  case row_log2_F32:
+  case row_log2_F64:
+  case row_log10_F32:
+  case row_log10_F64:
+    return {.low = 0};
+  case row_log1p_F32:
+  case row_log1p_F64:
+    return {.low = -1};
+  case row_acosh_F32:
+  case row_acosh_F64:
+    return {.low = 1};
+  case row_asin_F32:
+  case row_asin_F64:
+  case row_acos_F32:
+  case row_acos_F64:
+  case row_atanh_F32:
+  case row_atanh_F64:
+    return {-1, 1};
+  default:
+    return {};
+  }
+}
+/// What no lane's kernel takes goes one by one, but for what is NaN: NaN itself, of which data may be full, and what is
+/// outside of the domain, whose NaN has the processor's sign.
 template <int inputs, typename V, typename M>
 __attribute__((noinline, cold)) V applyCarefully(int row, V result, M ordinary, const V *arguments) {
+  if constexpr (inputs == 1) {
+    const Domain domain = domainOf(row);
+    const V x = arguments[0], low = domain.low, high = domain.high;
+    const M isInside = (x >= low) & (x <= high);
+    result = isInside ? result : x != x ? x + x : V(-__builtin_nanf(""));
+    ordinary |= ~isInside;
+    if (areAll(ordinary))
+      return result;
+  }
   for (unsigned lane = 0; lane < sizeof(V) / sizeof(result[0]); ++lane)
     if (!ordinary[lane]) {
       double one[inputs];

@@ -2,6 +2,7 @@
 """The mutants of mutants.py in kernels of the library and in loops of its functions."""
 
 GRAM, BLAS = "ir/GramProduct.h", "runtime/Blas.cpp"
+SINK, REGISTERS = "passes/SinkPermutes.cpp", "runtime/ElementRegisters.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 LIBRARY_MUTANTS = [
     ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
@@ -39,4 +40,11 @@ LIBRARY_MUTANTS = [
     ("a triangle is repeated", BLAS, "isAdjoint ? conjugated(x) : x", "x"),
     ("the evaluator knows no triangles", "reference/TensorEval.cpp", "gramKind(op)", "0"),
     ("compiled code knows no triangles", "passes/lowering/Products.cpp", "(gram ? gram.getInt() : 0) << 5", "0"),
+    ("starts stay in the order of the result", SINK, "bounds[from] = op.getStarts()", "bounds[to] = op.getStarts()"),
+    ("counts stay in the order of the result", SINK, "bounds[rank + from]", "bounds[rank + to]"),
+    ("steps stay in the order of the result", SINK, "steps[from] = op.getSteps()", "steps[to] = op.getSteps()"),
+    ("what is read elsewhere is permuted twice", SINK, "isa<SliceOp>(user) &&", ""),
+    ("what is outside of a domain has a value", REGISTERS, ': V(-__builtin_nanf(""))', ": result"),
+    ("logarithms begin at 1", REGISTERS, "return {.low = 0};", "return {.low = 1};"),
+    ("inverse functions end before 1", REGISTERS, "return {-1, 1};", "return {-0.5, 0.5};"),
 ]

@@ -99,8 +99,9 @@ KINDS = {
     ),
     "library": Kind(
         LIBRARY_MUTANTS,
-        ("test_small_spectra.py", "e2e/positions.toy", "test_small_products.py"),
-        texts=("scalarize",),
+        ("test_small_spectra.py", "e2e/positions.toy", "test_small_products.py")
+        + ("e2e/element-domains.toy", "e2e/parts-of-transposes.toy"),
+        texts=("scalarize", "sink-permutes"),
         programs=("toy-opt",),
     ),
     "ranks": Kind(

@@ -77,3 +77,24 @@ func.func @sorted(%x: !toy.tensor<f64[4, 4]>, %y: !toy.tensor<f64[4, 4, 4]>)
   %r = toy.permute %q {permutation = array<i64: 0, 2, 1>} : (!toy.tensor<f64[4, 4, 4]>) -> !toy.tensor<f64[4, 4, 4]>
   return %s, %t, %r : !toy.tensor<f64[4, 4]>, !toy.tensor<f64[4, 4]>, !toy.tensor<f64[4, 4, 4]>
 }
+
+// A slice takes its parts before the axes are permuted, unless another operation reads the permuted value, or a loop
+// reads its rows.
+// CHECK-LABEL: @sliced
+// CHECK: %[[S:.*]] = toy.slice %arg0, %arg4, %arg2, %arg3, %arg5, %arg1, %arg6 {steps = array<i64: 3, -1, 2>} {{.*}} -> !toy.tensor<f64[5, 4, 2]>
+// CHECK: toy.permute %[[S]] {permutation = array<i64: 1, 2, 0>} {{.*}} -> !toy.tensor<f64[4, 2, 5]>
+func.func @sliced(%x: !toy.tensor<f64[N, M, 8]>, %n: !toy.tensor<i64[]>, %a: !toy.tensor<i64[]>, %b: !toy.tensor<i64[]>,
+                  %c: !toy.tensor<i64[]>, %k: !toy.tensor<i64[]>, %l: !toy.tensor<i64[]>) -> !toy.tensor<f64[4, 2, 5]> {
+  %p = toy.permute %x {permutation = array<i64: 1, 2, 0>} : (!toy.tensor<f64[N, M, 8]>) -> !toy.tensor<f64[M, 8, N]>
+  %s = toy.slice %p, %a, %b, %c, %n, %l, %k {steps = array<i64: -1, 2, 3>} : (!toy.tensor<f64[M, 8, N]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[4, 2, 5]>
+  return %s : !toy.tensor<f64[4, 2, 5]>
+}
+// CHECK-LABEL: @kept
+// CHECK: %[[P:.*]] = toy.permute %arg0
+// CHECK: toy.slice %[[P]]
+func.func @kept(%x: !toy.tensor<f64[N, N]>, %a: !toy.tensor<i64[]>, %n: !toy.tensor<i64[]>)
+    -> (!toy.tensor<f64[N, N]>, !toy.tensor<f64[4, 4]>) {
+  %p = toy.permute %x {permutation = array<i64: 1, 0>} : (!toy.tensor<f64[N, N]>) -> !toy.tensor<f64[N, N]>
+  %s = toy.slice %p, %a, %a, %n, %n {steps = array<i64: 1, 1>} : (!toy.tensor<f64[N, N]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[4, 4]>
+  return %p, %s : !toy.tensor<f64[N, N]>, !toy.tensor<f64[4, 4]>
+}
