@@ -7,6 +7,7 @@
 #include "runtime/IntegerKernels.h"
 #include "runtime/NarrowProducts.h"
 #include "runtime/OpenBlas.h"
+#include "runtime/PanelProducts.h"
 #include "runtime/Parallel.h"
 #include "runtime/SmallMatrices.h"
 
@@ -321,9 +322,13 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
       return;
     if (n > 1 && m == 1 && tryVector(true, k, n, T(alpha), b, bo, a, ao.columnStride, ao.conjugate, T(beta), c))
       return;
+    const bool isTriangle = m == n && beta == 0 && isByTriangle<T>(m, k, gram);
+    if constexpr (std::is_same_v<T, double>)
+      if (!isTriangle && panelProduct(m, n, k, alpha, a, ao, b, bo, beta, c))
+        return;
     std::vector<T> scratchA, scratchB;
     BlasOperand<T> x = prepare(a, m, k, ao, scratchA);
-    if (m == n && beta == 0 && isByTriangle<T>(m, k, gram))
+    if (isTriangle)
       return byTriangle(m, k, T(alpha), x, gram == Gram::Adjoint, c);
     BlasOperand<T> y = prepare(b, k, n, bo, scratchB);
     // Long products are cut into tiles, and Ctrl-C is looked for between them.

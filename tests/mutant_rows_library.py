@@ -3,6 +3,7 @@
 
 GRAM, BLAS = "ir/GramProduct.h", "runtime/Blas.cpp"
 SINK, REGISTERS = "passes/SinkPermutes.cpp", "runtime/ElementRegisters.h"
+TILES, PANELS = "runtime/ProductKernels.cpp", "runtime/PanelProducts.cpp"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 LIBRARY_MUTANTS = [
     ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
@@ -47,4 +48,16 @@ LIBRARY_MUTANTS = [
     ("what is outside of a domain has a value", REGISTERS, ': V(-__builtin_nanf(""))', ": result"),
     ("logarithms begin at 1", REGISTERS, "return {.low = 0};", "return {.low = 1};"),
     ("inverse functions end before 1", REGISTERS, "return {-1, 1};", "return {-0.5, 0.5};"),
+    ("inner blocks begin anew", PANELS, "x.beta = 1;", ""),
+    ("small products are taken from BLAS", PANELS, "|| m * n * k <= smallForBlas", ""),
+    ("columns behind a matrix are written", TILES, "std::copy_n(lane, count, c);", "std::copy_n(lane, lanes, c);"),
+    ("products are not scaled", TILES, "Vector result = alpha * sum;", "Vector result = sum;"),
+    (
+        "sums of tiles are rounded twice",
+        TILES,
+        "__builtin_elementwise_fma(factor, y[j], sums[i][j])",
+        "factor * y[j] + sums[i][j]",
+    ),
+    ("rows of a tile are one", TILES, "const Vector factor = a[i * row];", "const Vector factor = a[0];"),
+    ("copied rows lie apart", TILES, "step = isCopied ? count : 1", "step = isCopied ? tall : 1"),
 ]

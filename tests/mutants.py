@@ -101,8 +101,9 @@ KINDS = {
         LIBRARY_MUTANTS,
         ("test_small_spectra.py", "e2e/positions.toy", "test_small_products.py")
         + ("e2e/element-domains.toy", "e2e/parts-of-transposes.toy"),
+        units="PanelProducts.*",
         texts=("scalarize", "sink-permutes"),
-        programs=("toy-opt",),
+        programs=("toy-opt", "unit-tests"),
     ),
     "ranks": Kind(
         RANKS_MUTANTS,
