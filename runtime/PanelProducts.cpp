@@ -52,7 +52,8 @@ bool panelProduct(int64_t m, int64_t n, int64_t k, double alpha, const double *a
                 width,
                 pieces(n, width),
                 m};
-  constexpr int64_t highest = 4096, lowest = 128;
+  constexpr int64_t lowest = 128, longest = int64_t(1) << 31; // multiplications between two looks for Ctrl-C
+  const int64_t highest = std::max(lowest, longest / (width * k) / 8 * 8);
   const int64_t wanted = threads() > 1 ? pieces(2 * threads(), panels.across) : 1; // of rows, so that all have work
   panels.height = std::clamp(pieces(pieces(m, wanted), 8) * 8, lowest, highest);
   parallelFor(

@@ -54,8 +54,12 @@ Element ScalarEmitter::load(DType dtype, Value *data, Value *index) {
     Value *im = b.CreateInBoundsGEP(type, re, b.getInt64(1));
     return {b.CreateLoad(type, re), b.CreateLoad(type, im)};
   }
-  Value *x = b.CreateLoad(type, b.CreateInBoundsGEP(type, data, index));
-  return {dtype == DType::Bool ? b.CreateICmpNE(x, b.getInt8(0)) : x};
+  LoadInst *x = b.CreateLoad(type, b.CreateInBoundsGEP(type, data, index));
+  if (dtype != DType::Bool)
+    return {x};
+  // Bytes of bool are 0 or 1: where they are counted or folded, they are themselves.
+  x->setMetadata(LLVMContext::MD_range, MDBuilder(b.getContext()).createRange(APInt(8, 0), APInt(8, 2)));
+  return {b.CreateICmpNE(x, b.getInt8(0))};
 }
 
 void ScalarEmitter::store(DType dtype, Value *data, Value *index, Element value) {
