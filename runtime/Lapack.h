@@ -137,6 +137,45 @@ template <typename T> struct Lapack {
       return info;
     }
   }
+  /// Steps of geev. Rows and columns [low, high], from 1 on, are what is left when isolated eigenvalues are at the
+  /// ends, and scaled alike.
+  static void gebal(Int n, T *a, Int &low, Int &high, R *scales) {
+    static const auto f =
+        symbol<void(const char *, const Int *, T *, const Int *, Int *, Int *, R *, Int *, size_t)>("gebal");
+    const char both = 'B';
+    Int info = 0;
+    f(&both, &n, a, &n, &low, &high, scales, &info, 1);
+  }
+  static void gebak(Int n, Int low, Int high, const R *scales, T *v) {
+    static const auto f = symbol<void(const char *, const char *, const Int *, const Int *, const Int *, const R *,
+                                      const Int *, T *, const Int *, Int *, size_t, size_t)>("gebak");
+    const char both = 'B', right = 'R';
+    Int info = 0;
+    f(&both, &right, &n, &low, &high, scales, &n, v, &n, &info, 1, 1);
+  }
+  /// A real matrix of two rows becomes (a b; c a) with b and c of different signs, or c is 0, by a rotation.
+  static void lanv2(R &a, R &b, R &c, R &d, R &re, R &im, R &re2, R &im2, R &cosine, R &sine) {
+    static const auto f = symbol<void(R *, R *, R *, R *, R *, R *, R *, R *, R *, R *)>("lanv2");
+    f(&a, &b, &c, &d, &re, &im, &re2, &im2, &cosine, &sine);
+  }
+  /// z becomes the eigenvectors: pairs of columns are real and imaginary parts. Work has 3 n elements.
+  static void trevc(Int n, T *h, T *z, T *work, R *reals) {
+    const char right = 'R', back = 'B';
+    const Int unused = 0, one = 1;
+    Int found = 0, info = 0;
+    T none{};
+    if constexpr (complex) {
+      static const auto f =
+          symbol<void(const char *, const char *, const Int *, const Int *, T *, const Int *, T *, const Int *, T *,
+                      const Int *, const Int *, Int *, T *, R *, Int *, size_t, size_t)>("trevc");
+      f(&right, &back, &unused, &n, h, &n, &none, &one, z, &n, &n, &found, work, reals, &info, 1, 1);
+    } else {
+      static const auto f =
+          symbol<void(const char *, const char *, const Int *, const Int *, T *, const Int *, T *, const Int *, T *,
+                      const Int *, const Int *, Int *, T *, Int *, size_t, size_t)>("trevc");
+      f(&right, &back, &unused, &n, h, &n, &none, &one, z, &n, &n, &found, work, &info, 1, 1);
+    }
+  }
   /// Eigenvalues in ascending order; with job 'V' a becomes the eigenvectors, with 'N' there are none.
   static Int heevd(char job, char triangle, Int n, T *a, R *w) {
     Int integerSize = 3 + 5 * n;

@@ -216,8 +216,8 @@ std::vector<TensorRef> lstsq(LibraryArguments arguments, LibraryParameters) {
     std::vector<T> left = Lapack<T>::room(m * n, m),
                    right = Lapack<T>::room(std::max<int64_t>(rows * columns, 1), rows);
     transpose(a.as<T>(), left.data(), m, n);
-    needFinite(left.data(), m * n, "lstsq", "");
-    needFinite(b.as<T>(), b.count(), "lstsq", "");
+    needFinite(left.data(), m * n, "lstsq", {});
+    needFinite(b.as<T>(), b.count(), "lstsq", {});
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < columns; ++j)
         right[j * rows + i] = b.as<T>()[i * columns + j];
@@ -225,7 +225,7 @@ std::vector<TensorRef> lstsq(LibraryArguments arguments, LibraryParameters) {
     if (k && columns)
       needConvergence(Lapack<T>::gelsd(m, n, columns, left.data(), right.data(), s->as<R>(),
                                        std::numeric_limits<R>::epsilon() * R(rows), rank),
-                      "lstsq", "");
+                      "lstsq", {});
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < columns; ++j)
         x->as<T>()[i * columns + j] = k ? right[j * rows + i] : T(0);

@@ -40,7 +40,13 @@ struct Matrices {
     sizes.insert(sizes.end(), matrix);
     return TensorRef(newTensor(dtype, sizes));
   }
-  std::string label(int64_t i) const { return batch.empty() ? "" : " " + std::to_string(i) + " of the batch"; }
+  /// Of a matrix in messages, which is a text only there.
+  struct Label {
+    bool isOfBatch = false;
+    int64_t number = 0;
+    operator std::string() const { return isOfBatch ? " " + std::to_string(number) + " of the batch" : ""; }
+  };
+  Label label(int64_t i) const { return {!batch.empty(), i}; }
 };
 
 inline TensorRef copyOf(const Tensor &t) {
@@ -56,14 +62,14 @@ template <typename T> void transpose(const T *from, T *to, int64_t m, int64_t n)
       to[j * m + i] = from[i * n + j];
 }
 
-template <typename T> void needFinite(const T *x, int64_t count, const char *name, const std::string &label) {
+template <typename T> void needFinite(const T *x, int64_t count, const char *name, Matrices::Label label) {
   for (int64_t i = 0; i < count; ++i)
     if (!std::isfinite(std::real(x[i])) || !std::isfinite(std::imag(x[i])))
-      fail(DiagId::NoConvergence, {name, ": the matrix" + label + " holds nan or infinity"});
+      fail(DiagId::NoConvergence, {name, ": the matrix" + std::string(label) + " holds nan or infinity"});
 }
-inline void needConvergence(int info, const char *name, const std::string &label) {
+inline void needConvergence(int info, const char *name, Matrices::Label label) {
   if (info != 0)
-    fail(DiagId::NoConvergence, {name, label.empty() ? "" : " for matrix" + label});
+    fail(DiagId::NoConvergence, {name, label.isOfBatch ? " for matrix" + std::string(label) : ""});
 }
 
 /// Of one matrix: the others are looked at between.

@@ -3,9 +3,11 @@
 /// Eigenvalues and singular values of batches of matrices: small Hermitian problems in lanes, others by LAPACK.
 #include "runtime/Matrices.h"
 #include "runtime/Parallel.h"
+#include "runtime/SmallEigen.h"
 #include "runtime/SmallMatrices.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace toy::rt {
 namespace {
@@ -104,11 +106,15 @@ std::vector<TensorRef> eigen(const Tensor &x, bool vectors, const char *name) {
     using C = std::complex<Real<T>>;
     std::vector<T> columns = Lapack<T>::room(a.n * a.n, a.n);
     std::vector<C> found = Lapack<C>::room(vectors ? a.n * a.n : 0, a.n);
+    std::optional<SmallEigen<T>> small;
+    if (a.n > 0 && a.n <= SmallEigen<T>::widest)
+      small.emplace(a.n);
     for (int64_t i = 0; i < a.count && a.n; ++i) {
       transpose(x.as<T>() + i * a.n * a.n, columns.data(), a.n, a.n);
+      C *values = w->as<C>() + i * a.n, *columnsFound = vectors ? found.data() : nullptr;
       needFinite(columns.data(), a.n * a.n, name, a.label(i));
-      needConvergence(Lapack<T>::geev(a.n, columns.data(), w->as<C>() + i * a.n, vectors ? found.data() : nullptr),
-                      name, a.label(i));
+      if (!small || !small->find(columns.data(), values, columnsFound))
+        needConvergence(Lapack<T>::geev(a.n, columns.data(), values, columnsFound), name, a.label(i));
       if (vectors)
         transpose(found.data(), v->as<C>() + i * a.n * a.n, a.n, a.n);
       poll();

@@ -4,6 +4,7 @@
 GRAM, BLAS = "ir/GramProduct.h", "runtime/Blas.cpp"
 SINK, REGISTERS = "passes/SinkPermutes.cpp", "runtime/ElementRegisters.h"
 TILES, PANELS = "runtime/ProductKernels.cpp", "runtime/PanelProducts.cpp"
+EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/ComplexSchur.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 LIBRARY_MUTANTS = [
     ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
@@ -60,4 +61,16 @@ LIBRARY_MUTANTS = [
     ),
     ("rows of a tile are one", TILES, "const Vector factor = a[i * row];", "const Vector factor = a[0];"),
     ("copied rows lie apart", TILES, "step = isCopied ? count : 1", "step = isCopied ? tall : 1"),
+    ("reflections have one side", EIGEN, "fromRight(h.data(), high, k + 1, count, tau);", ""),
+    ("large numbers are squared", EIGEN, "|| largest > 1 / least", ""),
+    ("isolated eigenvalues are lost", EIGEN, "if (i + 1 >= low && i + 1 <= high)", ""),
+    ("pairs of vectors have other lengths", EIGEN, "std::sqrt(most) * std::sqrt(sum)", "std::sqrt(most)"),
+    ("vectors of pairs are not turned", REAL, "turn(z[i * n + j], z[last * n + j]);", ""),
+    ("double steps leave a row", REAL, "std::min(k + 3, last)", "std::min(k + 2, last)"),
+    (
+        "rotations are no rotations",
+        COMPLEX,
+        "y = c * y - times(std::conj(s), before);",
+        "y = c * y - times(s, before);",
+    ),
 ]
