@@ -67,7 +67,7 @@ void tile(const PanelProduct &x, const double *a, int64_t row, int64_t step, con
 template <int rows>
 void tile(const PanelProduct &x, const double *a, int64_t row, int64_t step, const double *b, double *c, int64_t n) {
   const int64_t registers = (n + lanes - 1) / lanes;
-  registers == 1 ? tile<rows, 1>(x, a, row, step, b, c, n)
+  registers == 1   ? tile<rows, 1>(x, a, row, step, b, c, n)
   : registers == 2 ? tile<rows, 2>(x, a, row, step, b, c, n)
                    : tile<rows, 3>(x, a, row, step, b, c, n);
 }

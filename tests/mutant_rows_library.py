@@ -65,7 +65,7 @@ LIBRARY_MUTANTS = [
     ("large numbers are squared", EIGEN, "|| largest > 1 / least", ""),
     ("isolated eigenvalues are lost", EIGEN, "if (i + 1 >= low && i + 1 <= high)", ""),
     ("pairs of vectors have other lengths", EIGEN, "std::sqrt(most) * std::sqrt(sum)", "std::sqrt(most)"),
-    ("vectors of pairs are not turned", REAL, "turn(z[i * n + j], z[last * n + j]);", ""),
+    ("vectors of pairs are not turned", REAL, "turn(z[i * n + j], z[last * n + j]);", "continue;"),
     ("double steps leave a row", REAL, "std::min(k + 3, last)", "std::min(k + 2, last)"),
     (
         "rotations are no rotations",
