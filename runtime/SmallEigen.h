@@ -33,7 +33,11 @@ public:
     const R least = std::sqrt(std::numeric_limits<R>::min()) / std::numeric_limits<R>::epsilon();
     if (largest != 0 && (largest < least || largest > 1 / least))
       return false;
-    Lapack<T>::gebal(n, h.data(), low, high, scales.data());
+    low = 1;
+    high = n;
+    const bool isScaled = !isBalanced();
+    if (isScaled)
+      Lapack<T>::gebal(n, h.data(), low, high, scales.data());
     reduce(v != nullptr);
     if constexpr (isComplexScalar<T>) {
       if (!ComplexSchur<R>(n, low - 1, high, h.data(), v ? z.data() : nullptr).find())
@@ -44,7 +48,8 @@ public:
       w[i] = value(i);
     if (v) {
       Lapack<T>::trevc(n, h.data(), z.data(), work.data(), reals.data());
-      Lapack<T>::gebak(n, low, high, scales.data(), z.data());
+      if (isScaled)
+        Lapack<T>::gebak(n, low, high, scales.data(), z.data());
       normalize(v);
     }
     return true;
@@ -68,6 +73,21 @@ private:
   static R square(T x) { return std::norm(x); }
   static R times(R x, R y) { return x * y; }
   static C times(C x, C y) { return ::toy::rt::times(x, y); }
+  /// Whether gebal would find no isolated eigenvalue, and no row whose length is not within twice its column's.
+  bool isBalanced() const {
+    for (int i = 0; i < n; ++i) {
+      R across = 0, down = 0;
+      const R own = square(h[i * n + i]);
+      for (int j = 0; j < n; ++j)
+        if (j != i) {
+          across += square(h[j * n + i]);
+          down += square(h[i * n + j]);
+        }
+      if (across == 0 || down == 0 || 4 * (down + own) < across + own || 4 * (across + own) <= down + own)
+        return false;
+    }
+    return true;
+  }
   /// Isolated ones of real matrices stand on the diagonal, complex ones all.
   C value(int i) const {
     if constexpr (!isComplexScalar<T>)

@@ -73,4 +73,5 @@ LIBRARY_MUTANTS = [
         "y = c * y - times(std::conj(s), before);",
         "y = c * y - times(s, before);",
     ),
+    ("every matrix is balanced", EIGEN, "const bool isScaled = !isBalanced();", "const bool isScaled = false;"),
 ]
