@@ -154,6 +154,10 @@ PROGRAMS = {
     "heaptuple": (60, 1.50),
     "events": (20_000, 1.50),
     "adjacency": (5_000, 1.50),
+    "sparselists": (2_000, 1.50),
+    "listproduct": (100, 1.50),
+    "elimination": (100, 1.50),
+    "subsetsum": (16, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
