@@ -337,6 +337,7 @@ template <int N> FloatMask<N> SingleTan(Floats<N> *v) {
   Floats<N> w = fma<N>(cube, floats<N>(0x1.555556p-2f), fma<N>(cube, series, rest * (1 + z)));
   Floats<N> t = r + w, lost = w - (t - r), q = -1 / t,
             other = fma<N>(q, fma<N>(q, lost, fma<N>(q, t, floats<N>(1))), q);
+  t = t == 0 ? v[0] : t; // of -0
   v[0] = isSmall ? ((k & 1) != 0 ? other : t) : large;
   return ok;
 }

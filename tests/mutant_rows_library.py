@@ -74,4 +74,5 @@ LIBRARY_MUTANTS = [
         "y = c * y - times(s, before);",
     ),
     ("every matrix is balanced", EIGEN, "const bool isScaled = !isBalanced();", "const bool isScaled = false;"),
+    ("tan loses the sign of zero", "runtime/FloatKernels.h", "t = t == 0 ? v[0] : t;", ""),
 ]
