@@ -103,7 +103,9 @@ private:
       if (y == C(0))
         return;
       const C a = x / scale, b = y / scale;
-      const R first = std::norm(a), all = std::sqrt(first + std::norm(b)), length = std::sqrt(first);
+      // A square that has lost digits would make this no rotation; what it is of does not matter beside b.
+      const R square = std::norm(a), first = square < std::numeric_limits<R>::min() / ulp ? 0 : square,
+              all = std::sqrt(first + std::norm(b)), length = std::sqrt(first);
       const C sign = length == 0 ? C(1) : a / length;
       c = length / all;
       s = times(sign, std::conj(b)) / all;

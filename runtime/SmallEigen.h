@@ -106,19 +106,26 @@ private:
     for (int k = low - 1; k + 2 < high; ++k) {
       T *x = &h[k * n + k + 1];
       const int count = high - k - 1;
-      R rest = 0;
+      R largest = 0;
       for (int i = 1; i < count; ++i)
-        rest += square(x[i]);
-      if (rest == 0) { // or too small to matter
-        std::fill_n(x + 1, count - 1, T(0));
+        largest = std::max({largest, std::abs(std::real(x[i])), std::abs(std::imag(x[i]))});
+      if (largest == 0)
         continue;
+      // Squares of what elimination has made small have lost digits, and a reflection would be none.
+      largest = std::max({largest, std::abs(std::real(x[0])), std::abs(std::imag(x[0]))});
+      R rest = 0;
+      for (int i = 0; i < count; ++i) {
+        factors[i] = x[i] / largest;
+        if (i > 0)
+          rest += square(factors[i]);
       }
-      const R first = std::real(x[0]), norm = std::copysign(std::sqrt(square(x[0]) + rest), first);
-      const T tau = T(1) + x[0] / norm, divisor = T(1) / (x[0] + norm);
+      const T start = factors[0];
+      const R norm = std::copysign(std::sqrt(square(start) + rest), std::real(start));
+      const T tau = T(1) + start / norm, divisor = T(1) / (start + norm);
       factors[0] = 1;
       for (int i = 1; i < count; ++i)
-        factors[i] = times(x[i], divisor);
-      x[0] = -norm;
+        factors[i] = times(factors[i], divisor);
+      x[0] = -norm * largest;
       std::fill_n(x + 1, count - 1, T(0));
       fromLeft(k + 1, count, conjugate(tau));
       fromRight(h.data(), high, k + 1, count, tau);
