@@ -153,9 +153,14 @@ private:
   void unite(Value a, Value b) { groups.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer()); }
   void *leaderOf(Value v) { return groups.getOrInsertLeaderValue(v.getAsOpaquePointer()); }
 
+  /// Whether a list is given, or gives, real and imaginary parts apart, of which no vector is made.
+  static bool isOfPairs(Operation *op) {
+    return isa<ListOp, ListElementOp, ListAppendOp, ListSetOp>(op) && op->hasAttr("packed");
+  }
+
   void visit(Value v) {
     Operation *def = v.getDefiningOp();
-    bool stays = def ? !isa<ListOp, ListElementOp>(def) && !isChange(def) && !forms.of(def)
+    bool stays = def ? isOfPairs(def) || (!isa<ListOp, ListElementOp>(def) && !isChange(def) && !forms.of(def))
                      : !isHandedOn(cast<BlockArgument>(v));
     if (isChange(def) || isa_and_present<ListElementOp>(def))
       unite(def->getOperand(0), v);
@@ -164,7 +169,8 @@ private:
       const bool isAsked = (isa<ListLenOp, ListElementOp>(user) || isChange(user)) && use.getOperandNumber() == 0,
                  isReturned = isa<func::ReturnOp>(user) && forms.contains(user->getParentOfType<func::FuncOp>());
       const bool isPut = isa<ListOp>(user) || (isa<ListAppendOp, ListSetOp>(user) && !isAsked);
-      stays |= !isAsked && !isPut && !isReturned && !forms.of(user) && !isa<BranchOpInterface>(user);
+      stays |=
+          isOfPairs(user) || (!isAsked && !isPut && !isReturned && !forms.of(user) && !isa<BranchOpInterface>(user));
       if (isPut)
         unite(v, user->getResult(0));
       if (isReturned)

@@ -237,3 +237,16 @@ func.func @shownRows(%v: !toy.tensor<f64[]>) {
   toy.print %r {echo = false, structure = "_"} : (!toy.list<!toy.tensor<f64[]>>) -> ()
   return
 }
+
+// Complex numbers whose parts are apart are elements of lists as they are.
+// CHECK-LABEL: @parts
+// CHECK: toy.list %arg0 {packed
+// CHECK: toy.list_append
+// CHECK: toy.list_element
+func.func @parts(%v: !toy.tensor<f64[2]>) -> !toy.tensor<f64[2]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %a = toy.list %v {packed = array<i64: 0>} : (!toy.tensor<f64[2]>) -> !toy.list<!toy.tensor<c128[]>>
+  %b = toy.list_append %a, %v {packed = array<i64: 1>} : (!toy.list<!toy.tensor<c128[]>>, !toy.tensor<f64[2]>) -> !toy.list<!toy.tensor<c128[]>>
+  %r = toy.list_element %b, %0 {packed = array<i64>} : (!toy.list<!toy.tensor<c128[]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[2]>
+  return %r : !toy.tensor<f64[2]>
+}
