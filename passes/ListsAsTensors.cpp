@@ -229,9 +229,12 @@ private:
   /// What is returned has a name of the function for each result.
   void convertSignature(func::FuncOp function) {
     SmallVector<Type> results(function.getResultTypes());
+    Converter &converter = *converters.find(function)->second;
     function.walk([&](func::ReturnOp end) {
       for (OpOperand &operand : end->getOpOperands()) {
-        auto type = dyn_cast<TensorType>(operand.get().getType());
+        // What a call gives has its type later.
+        auto type = converter.isConverted(operand.get()) ? converter.typeOf(operand.get())
+                                                         : dyn_cast<TensorType>(operand.get().getType());
         Type &result = results[operand.getOperandNumber()];
         if (!isa<ListType>(function.getResultTypes()[operand.getOperandNumber()]) || !type) {
           result = operand.get().getType(); // which holds vectors now, if it held lists
