@@ -26,6 +26,7 @@ enum Row {
 };
 struct Domain {
   double low = -__builtin_inf(), high = __builtin_inf();
+  bool isPositive = false; ///< the sign of the NaN that the function of one element gives outside
 };
 /// Of a real function of one argument.
 inline Domain domainOf(int row) {
@@ -34,9 +35,10 @@ inline Domain domainOf(int row) {
   case row_log_F64:
   case row_log2_F32:
   case row_log2_F64:
+    return {.low = 0};
   case row_log10_F32:
   case row_log10_F64:
-    return {.low = 0};
+    return {.low = 0, .isPositive = true};
   case row_log1p_F32:
   case row_log1p_F64:
     return {.low = -1};
@@ -47,6 +49,7 @@ inline Domain domainOf(int row) {
   case row_asin_F64:
   case row_acos_F32:
   case row_acos_F64:
+    return {-1, 1, true};
   case row_atanh_F32:
   case row_atanh_F64:
     return {-1, 1};
@@ -55,14 +58,14 @@ inline Domain domainOf(int row) {
   }
 }
 /// What no lane's kernel takes goes one by one, but for what is NaN: NaN itself, of which data may be full, and what is
-/// outside of the domain, whose NaN has the processor's sign.
+/// outside of the domain.
 template <int inputs, typename V, typename M>
 __attribute__((noinline, cold)) V applyCarefully(int row, V result, M ordinary, const V *arguments) {
   if constexpr (inputs == 1) {
     const Domain domain = domainOf(row);
     const V x = arguments[0], low = domain.low, high = domain.high;
     const M isInside = (x >= low) & (x <= high);
-    result = isInside ? result : x != x ? x + x : V(-__builtin_nanf(""));
+    result = isInside ? result : x != x ? x + x : V(domain.isPositive ? __builtin_nanf("") : -__builtin_nanf(""));
     ordinary |= ~isInside;
     if (areAll(ordinary))
       return result;

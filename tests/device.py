@@ -28,6 +28,8 @@ AT_NIGHT = {
     "codes-and-puzzles",
     "complex-in-lanes",
     "complex-vector-products",
+    "eigenvalues",
+    "element-domains",
     "everyday-edges",
     "everyday-programs",
     "fft-of-prime-rows",

@@ -7,7 +7,7 @@ import textwrap
 from programs import in_turn, run_parts
 
 SETTINGS = ["--jit=never", "--jit=always", "--jit=always -O3 --unpack", "--jit=auto --dynamic=on"]
-DAILY, NIGHTLY = 24, 200
+DAILY, NIGHTLY = 16, 200
 WORDS = ["a", "b c", "", "Z", "äö", "list"]
 
 

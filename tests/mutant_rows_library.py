@@ -46,7 +46,12 @@ LIBRARY_MUTANTS = [
     ("counts stay in the order of the result", SINK, "bounds[rank + from]", "bounds[rank + to]"),
     ("steps stay in the order of the result", SINK, "steps[from] = op.getSteps()", "steps[to] = op.getSteps()"),
     ("what is read elsewhere is permuted twice", SINK, "isa<SliceOp>(user) &&", ""),
-    ("what is outside of a domain has a value", REGISTERS, ': V(-__builtin_nanf(""))', ": result"),
+    (
+        "what is outside of a domain has a value",
+        REGISTERS,
+        ": V(domain.isPositive",
+        ": domain.high > 0 ? result : V(domain.isPositive",
+    ),
     ("logarithms begin at 1", REGISTERS, "return {.low = 0};", "return {.low = 1};"),
     ("inverse functions end before 1", REGISTERS, "return {-1, 1};", "return {-0.5, 0.5};"),
     ("inner blocks begin anew", PANELS, "x.beta = 1;", ""),
