@@ -5,10 +5,9 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 
-from device import EVERYWHERE, GRAPHS, ROOT, run, same_bits, tool_of_cuda
+from device import EVERYWHERE, GRAPHS, run, same_bits
 from device_ropes import turned as turned_by_ropes
 
 POSITIONS = (
@@ -396,62 +395,6 @@ def older(toy):
     return None
 
 
-MULTIPROCESSORS = 132
-MANY_BLOCKS = ["sum, f64[2^26]", "sum of the leading axis, f32[2^20, 16]", "argmax of the leading axis, f32[2^20, 16]"]
-MANY_BLOCKS += ["argmax, f32[2^26]", "argmax, f32[1, 128256]", "softmax, f32[32, 128256]"]
-
-
-def counts(toy):
-    """The table of bench/results: no kernel of it spills, and long rows and sums have blocks for the whole device."""
-    ptxas = tool_of_cuda("ptxas")
-    if not ptxas:
-        return "skipped: ptxas is not installed"
-    done = subprocess.run(
-        ["/usr/bin/python3", ROOT / "bench/cuda_counts.py", toy, ptxas], capture_output=True, text=True
-    )
-    rows = [[cell.strip() for cell in line.strip("|\n ").split("|")] for line in done.stdout.splitlines()[2:]]
-    kernels = [row for row in rows if row[1] != "a library's"]
-    if done.returncode or len(kernels) < 20:
-        return done.stdout + done.stderr
-    if spilled := [row for row in kernels if row[4:6] != ["0", "0"]]:
-        return f"{spilled}"
-    blocks = {row[0]: int(row[1].split()[0].replace(",", "")) for row in kernels if row[0]}
-    few = [name for name in MANY_BLOCKS if blocks[name] < 4 * MULTIPROCESSORS]
-    return f"{few} of {blocks}" if few else None
-
-
-HALF_RESIDENT = (
-    "chain",
-    "tanh",
-    "erf",
-    "log",
-    "softmax",
-    "rmsnorm",
-    "layernorm",
-    "rope",
-    "sums",
-    "greatest",
-    "transpose",
-)
-
-
-def registers(toy):
-    """The other table: no kernel of any dtype stores a register, for any sizes; half of a device's threads are resident
-    in folds, rows, rotations and chains, of 16 bytes an element a quarter."""
-    ptxas = tool_of_cuda("ptxas")
-    if not ptxas:
-        return "skipped: ptxas is not installed"
-    sys.path.insert(0, str(ROOT / "bench"))
-    import cuda_registers
-
-    problems = []
-    for name, dtype, used, spilled, local in cuda_registers.rows(os.path.abspath(toy), ptxas):
-        least = 0.5 if name.startswith(HALF_RESIDENT) and dtype != "c128" else 0.25
-        if spilled or local or cuda_registers.resident(max(used)) < least:
-            problems.append(f"{name}, {dtype}: registers {used}, {spilled} bytes spilled, {local} in local memory")
-    return "\n".join(problems) or None
-
-
 WRITES = """def f(x: f64[N, M], v: f64[M], n) {
   var y = x; var kept = x * 1;
   for i in range(n) {
@@ -504,5 +447,3 @@ def all_cases():
     yield "device: positions of other types", lambda toy: positions(toy, 1), "nightly"
     yield "device: columns of other lengths", lambda toy: columns(toy, 1), "nightly"
     yield "device: transposes of other types", lambda toy: transposes(toy, 1), "nightly"
-    yield "device: counts", counts, "nightly"
-    yield "device: registers", registers, "nightly"
