@@ -13,6 +13,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 import device  # noqa: E402
+from programs import of_this_build  # noqa: E402
 
 SIZES = [0, 1, 2, 3, 5, 7, 8, 9, 13]
 
@@ -276,13 +277,13 @@ def refused(toy):
 MARKERS = ("device", "host")
 
 
-def all_cases(count=24, daily=3):
+def all_cases(count=24, daily=4):
     return [
         *(
             (
                 f"device: buckets, random functions {seed}",
                 lambda toy, seed=seed: random_functions(toy, seed),
-                *([] if seed < daily else ["nightly"]),
+                *([] if seed in of_this_build(daily) else ["nightly"]),
             )
             for seed in range(count)
         ),

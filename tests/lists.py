@@ -4,7 +4,7 @@ in functions, evaluated and compiled. Appending costs the same for each element.
 import random
 import textwrap
 
-from programs import in_turn, run_parts
+from programs import in_turn, of_this_build, run_parts
 
 SETTINGS = ["--jit=never", "--jit=always", "--jit=always -O3 --unpack", "--jit=auto --dynamic=on"]
 DAILY, NIGHTLY = 16, 200
@@ -473,12 +473,12 @@ print(f(100));
 
 
 def all_cases():
-    yield "lists: random programs", lambda toy: random_programs(toy, range(DAILY), False)
+    yield "lists: random programs", lambda toy: random_programs(toy, of_this_build(DAILY), False)
     yield "lists: more random programs", lambda toy: random_programs(toy, range(NIGHTLY), True), "nightly"
-    yield "lists: random programs that keep them", lambda toy: random_programs(toy, range(DAILY), False, Inner)
+    yield "lists: random programs that keep them", lambda toy: random_programs(toy, of_this_build(DAILY), False, Inner)
     yield "lists: more that keep them", lambda toy: random_programs(toy, range(NIGHTLY), True, Inner), "nightly"
-    yield "lists: random programs of rows", lambda toy: random_programs(toy, range(DAILY), False, Nested)
+    yield "lists: random programs of rows", lambda toy: random_programs(toy, of_this_build(DAILY), False, Nested)
     yield "lists: more of rows", lambda toy: random_programs(toy, range(NIGHTLY), True, Nested), "nightly"
-    yield "lists: random programs of vectors", lambda toy: random_programs(toy, range(DAILY), False, Vectors)
+    yield "lists: random programs of vectors", lambda toy: random_programs(toy, of_this_build(DAILY), False, Vectors)
     yield "lists: more of vectors", lambda toy: random_programs(toy, range(NIGHTLY), True, Vectors), "nightly"
     yield "lists: appends are in place", appends_in_place

@@ -6,7 +6,7 @@ reference evaluator prints, bit for bit, and fails with the same message at the 
 import random
 import sys
 
-from programs import run_parts
+from programs import of_this_build, run_parts
 
 #: what is evaluated, and what must do the same
 MODES = {
@@ -392,9 +392,8 @@ def check(toy, seeds, modes=lambda seed: MODES, generator=Generator):
 
 def cases_of(name, generator, nightly=4000, shard=50, daily=20):
     """Programs of a generator: by day in some modes, in turn, at night in all."""
-    for first in range(0, daily, 20):
-        run = lambda toy, s=range(first, first + 20): check(toy, s, modes_of_today, generator)
-        yield f"{name}: {first} to {first + 19}", run
+    today = of_this_build(daily)
+    yield f"{name}: {today[0]} to {today[-1]}", lambda toy: check(toy, today, modes_of_today, generator)
     for first in range(0, nightly, shard):
         run = lambda toy, s=range(first, first + shard): check(toy, s, generator=generator)
         yield f"{name}: {first} to {first + shard - 1} in every mode", run, "nightly"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs: many at once in one process of toy-check, or everything on a fake device."""
 import collections
+import io
 import json
 import os
 import pathlib
@@ -24,6 +25,11 @@ def count(n):
 def is_sanitized():
     """Whether these are the tests of the build with sanitizers: other turns than those of the release build."""
     return bool(os.environ["TOY_TEST_SANITIZED"])
+
+
+def of_this_build(count):
+    """Half of the numbers below `count`: a day's tests of the build with sanitizers have the other half."""
+    return range(count // 2, count) if is_sanitized() else range(count // 2)
 
 
 def in_turn(settings, number, count):
@@ -117,6 +123,26 @@ def run(command, **kwargs):
     """A finished program that gets no input and, if nothing else is said, two minutes."""
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.run(command, text=True, errors="replace", **{**pipes, "timeout": 120, **kwargs})
+
+
+def run_inputs(toy, flags, texts):
+    """What each input of one session behind pipes (share/jupyter/kernels/toy/toy_session.py has the protocol) showed,
+    errors included: they do not end it."""
+    requests = b""
+    for number, text in enumerate(texts):
+        execute = {"jsonrpc": "2.0", "id": number, "method": "execute", "params": {"code": text, "number": number}}
+        message = json.dumps(execute).encode()
+        requests += b"Content-Length: %d\r\n\r\n%s" % (len(message), message)
+    done = subprocess.run([toy, "--notebook", *flags], input=requests, capture_output=True, timeout=240)
+    shown, number, out = [""] * len(texts), 0, io.BytesIO(done.stdout)
+    while header := out.readline():
+        out.readline()
+        message = json.loads(out.read(int(header.split(b":")[1])))
+        if message.get("method") == "show":
+            shown[number] += message["params"].get("text", "")
+        else:
+            number += 1
+    return shown
 
 
 def without_signs(text):

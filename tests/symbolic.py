@@ -9,13 +9,9 @@ sizes that do not fail, with one code in all modes. A function of the table of b
 is a failure."""
 import os
 import pathlib
-import pty
 import re
-import subprocess
-import termios
-import threading
 
-from programs import without_signs
+from programs import run_inputs, without_signs
 from symbolic_rows import PAIRS, STATEMENTS, TABLE, UNARY, WITHOUT_SIZES
 
 SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -134,54 +130,12 @@ def forms(row, number):
     yield "late", f"def l{number}({names}) {{ {late(row, body)} }}", f"l{number}"
 
 
-def session(toy, flags, lines):
-    """What each line of a prompt printed, errors included: they do not end it. And all that was printed."""
-    master, slave = pty.openpty()
-    state = termios.tcgetattr(slave)
-    state[3] &= ~termios.ECHO
-    termios.tcsetattr(slave, termios.TCSANOW, state)
-    process = subprocess.Popen(
-        [toy, "--color=never", *flags],
-        stdin=slave,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, "TERM": "dumb"},
-    )
-    os.close(slave)
-    parts = []
-    reader = threading.Thread(target=lambda: parts.extend(iter(lambda: process.stdout.read1(1 << 16), b"")))
-    reader.start()
-
-    def type_all():
-        try:
-            for i, line in enumerate(lines):
-                os.write(master, f'print("@{i}@");\n{line}\n'.encode())
-            os.write(master, b":quit\n")
-        except OSError:
-            pass  # it ended
-
-    writer = threading.Thread(target=type_all)
-    writer.start()
-    try:
-        process.wait(240)
-    except subprocess.TimeoutExpired:
-        process.kill()
-    termios.tcflush(master, termios.TCIOFLUSH)  # nobody reads what is left
-    writer.join(5)
-    os.close(master)
-    reader.join()
-    text = b"".join(parts).decode(errors="replace")
-    found = re.split(r"@(\d+)@\r?\n", text)
-    answers = dict(zip(map(int, found[1::2]), found[2::2]))
-    return [answers.get(i, "") for i in range(len(lines))], text
-
-
 def outcome(text):
-    """An error's code, or what was printed without blanks and prompts."""
+    """An error's code, or what was printed without blanks."""
     error = re.search(r"error\[(\w+)\]", text)
     if error:
         return error.group(1)
-    return re.sub(r"\s+|toy>|\.\.\.>", "", text)
+    return re.sub(r"\s+", "", text)
 
 
 def same(a, b):
@@ -272,7 +226,7 @@ def check(toy, chosen, modes=MODES, every_form=True):
     programs = [program(row, i, None if every_form else ("tied", "declared")[i % 2]) for i, row in enumerate(chosen)]
     outcomes = [{} for _ in chosen]
     for mode, flags in {"reference": ["--jit=never", "--dynamic=off"], **modes}.items():
-        answers, text = session(toy, flags, [line for lines, _, _ in programs for line in lines])
+        answers = run_inputs(toy, flags, [line for lines, _, _ in programs for line in lines])
         rest = iter(answers)
         for found, (_, kinds, _) in zip(outcomes, programs):
             found[mode] = {kind: outcome(next(rest)) for kind in kinds}

@@ -3,7 +3,7 @@
 import os
 import random
 
-from programs import run_parts
+from programs import of_this_build, run_parts
 
 INTEGERS, FLOATS = ("bool", "u8", "i32", "i64"), ("bf16", "f16", "f32", "f64")
 REAL_UNARY = ["exp", "exp2", "sin", "cos", "sqrt", "abs", "tanh", "floor", "sign", "expm1", "square", "sigmoid", "atan"]
@@ -309,14 +309,10 @@ def check(toy, seeds, everywhere, functions=False):
     )
 
 
-def all_cases(shard=25, daily=25):
-    for first in range(0, daily, shard):
-        markers = ["long"] if first == 0 else ["long", "release"]
-        yield f"random programs {first} to {first + shard - 1}", lambda toy, first=first: check(
-            toy, range(first, first + shard), False
-        ), *markers
-    yield "random programs with function values", lambda toy: check(toy, range(shard), False, True), "long", "release"
-    many = 4 * shard  # of fewer there are some without a near miss
+def all_cases(daily=26, many=100):  # of fewer there are some without a near miss
+    today = of_this_build(daily)
+    yield f"random programs {today[0]} to {today[-1]}", lambda toy: check(toy, today, False), "long"
+    yield "random programs with function values", lambda toy: check(toy, today, False, True), "long"
     for first in range(0, 2000, many):
         name = f"random programs {first} to {first + many - 1} in all settings"
         yield name, lambda toy, first=first: check(toy, range(first, first + many), True), "nightly"
