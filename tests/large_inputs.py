@@ -261,15 +261,15 @@ def products_agree(toy):
                 np.save(f"{folder}/b.npy", b)
                 np.save(f"{folder}/t.npy", np.swapaxes(b, -1, -2) if b.ndim > 1 else b)
                 np.save(f"{folder}/h.npy", np.conj(np.swapaxes(a, -1, -2)) if a.ndim > 1 else np.conj(a))
-                for text in ("a @ b", "a @ t.T", "h' @ b", "h' @ t.T"):
-                    program = (
-                        "".join(f'var {v} = load("{folder}/{v}.npy"); ' for v in "abth")
-                        + f'def f(a, b, t, h) {{ return {text}; }} save("{folder}/r.npy", f(a, b, t, h));'
-                    )
-                    done = run([toy, "--jit=always", "-e", program])
-                    if done.returncode:
-                        return done.stderr
-                    want, got = a @ b, np.load(f"{folder}/r.npy")
+                texts = ("a @ b", "a @ t.T", "h' @ b", "h' @ t.T")
+                program = "".join(f'var {v} = load("{v}.npy"); ' for v in "abth")
+                for i, text in enumerate(texts):
+                    program += f'def f{i}(a, b, t, h) {{ return {text}; }} save("{i}.npy", f{i}(a, b, t, h));'
+                done = run([toy, "--jit=always", "-e", program], cwd=folder)
+                if done.returncode:
+                    return done.stderr
+                for i, text in enumerate(texts):
+                    want, got = a @ b, np.load(f"{folder}/{i}.npy")
                     eps = np.finfo(dtype).eps
                     bound = 8 * eps * (a.shape[-1] + 1) * (np.abs(a) @ np.abs(b)).max(initial=0)
                     if got.shape != want.shape or got.dtype != want.dtype or np.abs(got - want).max(initial=0) > bound:
