@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-tidy finds nothing in the C++ sources: names as the house has them, and the few mistakes that .clang-tidy
 lists. A file takes a second, or six where it reads MLIR's headers: every day those of the front end, which read none,
-at night all. A file is looked at again when it, or anything that it includes, changes."""
+beside the build with sanitizers, at night all. A file is looked at again when it, or anything that it includes,
+changes."""
 import concurrent.futures
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 
 import pytest
 
+from programs import is_sanitized
 from verdicts import once
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -58,7 +60,11 @@ def found_in(entries, threads):
         return "".join(pool.map(findings, entries))
 
 
-@pytest.mark.release
+def by_day_with_sanitizers(test):
+    return test if is_sanitized() else pytest.mark.nightly(test)
+
+
+@by_day_with_sanitizers
 @pytest.mark.host
 @pytest.mark.long
 def test_front_end():
