@@ -11,11 +11,13 @@
 #include "passes/lowering/Attributes.h"
 
 #include "llvm/ADT/SCCIterator.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/OptBisect.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
@@ -44,6 +46,24 @@ static void setLimits() {
       it->second->addOccurrence(0, it->first, value);
 }
 
+/// Of the host's features only those that its processor's name does not say: LLVM looks a function's features up by
+/// their text, many times a function, and reads that of each that it has not met.
+static void nameFewFeatures(orc::JITTargetMachineBuilder &host) {
+  std::string problem;
+  const Target *target = TargetRegistry::lookupTarget(host.getTargetTriple(), problem);
+  if (!target)
+    return;
+  std::unique_ptr<MCSubtargetInfo> processor(target->createMCSubtargetInfo(host.getTargetTriple(), host.getCPU(), ""));
+  StringSet<> named;
+  for (const SubtargetFeatureKV &feature : processor->getEnabledProcessorFeatures())
+    named.insert(feature.Key);
+  SubtargetFeatures few;
+  for (const std::string &feature : host.getFeatures().getFeatures())
+    if (SubtargetFeatures::isEnabled(feature) != named.contains(SubtargetFeatures::StripFlag(feature)))
+      few.AddFeature(feature);
+  host.getFeatures() = few;
+}
+
 Expected<orc::JITTargetMachineBuilder> targetMachineBuilder(CodeGenOptLevel level) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -51,10 +71,17 @@ Expected<orc::JITTargetMachineBuilder> targetMachineBuilder(CodeGenOptLevel leve
     InitializeNativeTargetAsmPrinter();
     setLimits();
   });
-  auto host = orc::JITTargetMachineBuilder::detectHost();
-  if (host)
-    host->setCodeGenOptLevel(level);
-  return host;
+  static std::optional<orc::JITTargetMachineBuilder> known;
+  static std::mutex finding;
+  std::lock_guard lock(finding);
+  if (!known) {
+    auto host = orc::JITTargetMachineBuilder::detectHost();
+    if (!host)
+      return host;
+    nameFewFeatures(*host);
+    known = std::move(*host);
+  }
+  return orc::JITTargetMachineBuilder(*known).setCodeGenOptLevel(level);
 }
 
 CodeGenOptLevel codeLevel(int optimization) {
