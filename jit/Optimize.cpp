@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -221,6 +222,20 @@ static void addFewPasses(PassBuilder &builder, ModulePassManager &passes, bool i
   passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
 }
 
+/// Straight code that runs once goes through no pass, and through the fast selector: nothing of it is put anywhere
+/// else.
+static void leaveStraightCode(Module &module) {
+  for (Function &f : module) {
+    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> back;
+    if (f.isDeclaration() || !f.hasFnAttribute(runsOnce))
+      continue;
+    if (FindFunctionBackedges(f, back); !back.empty())
+      continue;
+    f.addFnAttr(Attribute::NoInline);
+    f.addFnAttr(Attribute::OptimizeNone);
+  }
+}
+
 namespace {
 /// All passes of code generation but one, which takes half of its time for the addresses of large modules: their loops
 /// run as long without it, some shorter and some longer.
@@ -234,7 +249,7 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback([goesOn](StringRef, Any ir) {
     auto *function = any_cast<const Function *>(&ir);
-    return goesOn(function ? *function : nullptr);
+    return goesOn(function ? *function : nullptr) && !(function && (*function)->hasOptNone());
   });
   PipelineTuningOptions tuning;
   tuning.SLPVectorization = true; // the parts of complex numbers, and fields of structs, side by side
@@ -255,6 +270,7 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     passes.addPass(createModuleToFunctionPassAdaptor(CarriedExtrema()));
   });
   ModulePassManager passes;
+  leaveStraightCode(module);
   if (level >= 2)
     inlineRecursion(module);
   if (level >= 3)

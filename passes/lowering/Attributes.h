@@ -15,6 +15,9 @@ constexpr char kernelElements[] = "toy.elements";
 constexpr char vectorVariant[] = "toy.variant";
 /// With the row of an element function (runtime/ElementFunctions.h), its functions of a register and of two.
 constexpr char laneFunctionPrefix[] = "toy_rt_lanes_", lanePairPrefix[] = "toy_rt_pairs_";
+/// A function that runs once in its life, or once a call of the session: if it has no loops, its time is nothing beside
+/// that of optimizing it.
+constexpr char runsOnce[] = "toy.once";
 /// A property of a loop (`llvm.loop`): the number of its place among those of the module, for remarks.
 constexpr char loopNumber[] = "toy.loop";
 /// Of a branch that compares an index with a size: the number of its place among those of the module, for remarks.

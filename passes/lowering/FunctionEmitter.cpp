@@ -399,6 +399,8 @@ static Function *takingReferences(Function *body, mlir::func::FuncOp function) {
 
 void FunctionEmitter::emit() {
   f = declare(module, function);
+  if (tellsTurns)
+    f->addFnAttr(runsOnce);
   findRowsInLanes();
   for (mlir::Block &block : function.getBody()) {
     BasicBlock *start = BasicBlock::Create(b.getContext(), "", f);
@@ -448,6 +450,7 @@ void FunctionEmitter::emitEntry(Function *body) {
   std::string name = (function.getSymName() + ".entry").str();
   auto *entry = cast<Function>(module.getOrInsertFunction(name, type).getCallee()); // a call may have named it before
   entry->addFnAttr(Attribute::getWithUWTableKind(b.getContext(), UWTableKind::Default));
+  entry->addFnAttr(runsOnce);
   f = entry;
   b.SetInsertPoint(BasicBlock::Create(b.getContext(), "entry", entry));
   SmallVector<Value *> arguments;
