@@ -162,7 +162,7 @@ std::string Compiler::machineStage(CompiledUnit &unit, StringRef stage, std::str
   if (!function.empty())
     keepOnly(module, unit, function);
   if (stage != "llvm" && stage != "unoptimized")
-    return engine.written(module, stage == "obj", error);
+    return engine.written(*unit.code, stage == "obj", error);
   std::string text;
   raw_string_ostream out(text);
   if (function.empty())

@@ -155,6 +155,8 @@ void Engine::assemble(std::shared_ptr<MachineCode> code, std::string &error) {
   impl->runApart(options, code->brief, [code, machine, problem] {
     sanitize(*code->module, *machine);
     rt::poll();
+    if (!code->quick)
+      prepareAddresses(*code->module, code->loops);
     if (auto made = orc::SimpleCompiler(*machine)(*code->module))
       code->object = std::move(*made);
     else
@@ -163,7 +165,7 @@ void Engine::assemble(std::shared_ptr<MachineCode> code, std::string &error) {
   error = *problem;
 }
 
-std::string Engine::written(Module &module, bool asObject, std::string &error) {
+std::string Engine::written(MachineCode &code, bool asObject, std::string &error) {
   SmallString<0> buffer;
   raw_svector_ostream out(buffer);
   legacy::PassManager passes;
@@ -172,7 +174,8 @@ std::string Engine::written(Module &module, bool asObject, std::string &error) {
     error = "the target writes no assembly";
     return "";
   }
-  passes.run(module);
+  prepareAddresses(*code.module, code.loops);
+  passes.run(*code.module);
   return buffer.str().str();
 }
 

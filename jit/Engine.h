@@ -86,7 +86,7 @@ public:
   void optimize(std::shared_ptr<MachineCode> code, int64_t before = 0);
   void assemble(std::shared_ptr<MachineCode> code, std::string &error);
   /// Assembly, or the bytes of an object, to look at.
-  std::string written(llvm::Module &module, bool asObject, std::string &error);
+  std::string written(MachineCode &code, bool asObject, std::string &error);
 
   /// Adds kernels, for what is linked from now on. Those that they call are there.
   void linkKernels(std::unique_ptr<llvm::MemoryBuffer> object, std::string &error);

@@ -3,6 +3,7 @@
 /// The host's machine, and LLVM's passes for it.
 #include "jit/CarriedExtrema.h"
 #include "jit/HoistChecks.h"
+#include "jit/InvariantAddresses.h"
 #include "jit/LaneConversions.h"
 #include "jit/LanePairs.h"
 #include "jit/LaneProducts.h"
@@ -237,8 +238,7 @@ static void leaveStraightCode(Module &module) {
 }
 
 namespace {
-/// All passes of code generation but one, which takes half of its time for the addresses of large modules: their loops
-/// run as long without it, some shorter and some longer.
+/// All passes of code generation but one, which takes up to half of its time.
 class NoStrengthReduction : public OptPassGate {
   bool shouldRunPass(StringRef pass, StringRef) const override { return pass != "Loop Strength Reduction"; }
   bool isEnabled() const override { return true; }
@@ -285,10 +285,16 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   passes.run(module, analyses.modules);
   if (GlobalVariable *used = module.getGlobalVariable("llvm.compiler.used"))
     used->eraseFromParent();
+}
+
+void prepareAddresses(Module &module, bool loops) {
   constexpr unsigned manyInstructions = 1500;
-  static NoStrengthReduction gate;
-  if (module.getInstructionCount() > manyInstructions)
-    module.getContext().setOptPassGate(gate);
+  static NoStrengthReduction none;
+  const bool isLarge = module.getInstructionCount() > manyInstructions;
+  const bool hasSums = !isLarge && loops && !multipliesForAddresses(module);
+  if (hasSums)
+    moveInvariantAddresses(module);
+  module.getContext().setOptPassGate(isLarge || hasSums ? none : getGlobalPassGate());
 }
 
 } // namespace toy

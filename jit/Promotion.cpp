@@ -190,6 +190,7 @@ std::unique_ptr<MemoryBuffer> Promoter::compile(TargetMachine &machine, const Ke
   optimizeModule(**module, machine, level, [&](const Function *) { return !stopping; });
   eraseUnusedVariants(**module);
   sanitize(**module, machine);
+  prepareAddresses(**module, /*loops=*/false);
   auto object = orc::SimpleCompiler(machine)(**module);
   if (!object) {
     consumeError(object.takeError());

@@ -33,6 +33,9 @@ llvm::Expected<llvm::orc::JITTargetMachineBuilder> targetMachineBuilder(llvm::Co
 /// function that it is for, if it is for one; as soon as it is false the rest is left out.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine, int level,
                     llvm::function_ref<bool(const llvm::Function *)> goesOn);
+/// The last step before code is generated, which is done without LLVM's reduction of strength where that would take
+/// long, and in loops over elements that multiply for no address (jit/InvariantAddresses.h).
+void prepareAddresses(llvm::Module &module, bool loops);
 /// Versions of functions for vectors that no loop took go.
 void eraseUnusedVariants(llvm::Module &module);
 

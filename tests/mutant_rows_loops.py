@@ -189,4 +189,22 @@ LOOPS_MUTANTS = [
         "sum = first + lane ?",
         "sum = lane ?",
     ),
+    (
+        "what an index loses it gains",
+        "jit/InvariantAddresses.cpp",
+        "isSubtracted ? b.CreateNeg(number) : number",
+        "number",
+    ),
+    (
+        "addresses lose what is constant in their index",
+        "jit/InvariantAddresses.cpp",
+        "if (constant != 0)",
+        "if (false)",
+    ),
+    (
+        "statements without loops are optimized",
+        "jit/Optimize.cpp",
+        "!f.hasFnAttribute(runsOnce)",
+        "f.hasFnAttribute(runsOnce)",
+    ),
 ]

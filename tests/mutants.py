@@ -48,7 +48,7 @@ class Kind:
     mutants: list
     pytest: tuple
     units: str = ""  # a filter of GoogleTest
-    texts: tuple = ()  # of tests/passes
+    texts: tuple = ()  # of tests/passes, or by their path
     evaluated: bool = (
         False  # tests/e2e and tests/errors as they are run without compiling: 350 programs in four seconds
     )
@@ -89,12 +89,13 @@ KINDS = {
             "e2e/small-turns.toy",
             "e2e/multiples.toy",
             "e2e/listed-rows.toy",
+            "e2e/moved-addresses.toy",
             "short_rows.py",
             "lists.py",
             "-m",
             "not nightly",
         ),
-        texts=("hold-short-rows", "lists-as-tensors", "place-unique"),
+        texts=("hold-short-rows", "lists-as-tensors", "place-unique", "emit/straight-code.toy"),
         programs=("toy-opt",),
     ),
     "library": Kind(
@@ -209,7 +210,7 @@ class Tests:
                 else None
             )
         if test == TEXTS:
-            files = [ROOT / f"tests/passes/{text}.mlir" for text in self.kind.texts]
+            files = [ROOT / "tests" / (t if "/" in t else f"passes/{t}.mlir") for t in self.kind.texts]
             return TEXTS if run([LIT, "-q", f"--param=build={programs}", *files])[0] != 0 else None
         if test == EVALUATED:
             check = [programs / "toy-check", "--timeout=60", "--config=--jit=never"]
