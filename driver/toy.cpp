@@ -14,8 +14,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -33,7 +35,25 @@ struct Start {
 sem_t finished;
 volatile sig_atomic_t endingSignal = 0;
 
+/// The heap of the thread is there from the start, in large pages: what compiles the first functions asks for some
+/// megabytes in small pieces, and the system would be asked for each page, and to let the heap grow by it. Blocks that
+/// rt::Blocks takes in large pages anyway are no part of it.
+void readyHeap() {
+  constexpr size_t largePage = 2 << 20, ready = 8 * largePage;
+  if (toy::hasAddressSanitizer)
+    return;
+  mallopt(M_TRIM_THRESHOLD, 2 * ready); // what is free at the end of the heap stays
+  mallopt(M_MMAP_THRESHOLD, 2 * ready);
+  if (void *memory = std::malloc(ready)) {
+    const auto start = reinterpret_cast<uintptr_t>(memory), first = (start + largePage - 1) / largePage * largePage;
+    madvise(reinterpret_cast<void *>(first), start + ready - first, MADV_HUGEPAGE);
+    std::free(memory);
+  }
+  mallopt(M_MMAP_THRESHOLD, 2 * largePage);
+}
+
 void *runOnThread(void *argument) {
+  readyHeap();
   auto &start = *static_cast<Start *>(argument);
   start.status = toy::ranks::leave(toy::runToy(start.options));
   sem_post(&finished);
