@@ -5,13 +5,14 @@ left.
 
 Usage: taskset -c 1 bench/first_runs.py build/release/toy [--rounds=N] [FILE.toy...]
 
-Without files: statements of three kinds, the same in one function, small functions, and the lessons. Each number is the
-least of N rounds (5). `made` are the kernels that the first run compiled, `kept` those that were there when
-they were met, `ready` those that came with the program."""
+Without files: statements of three kinds, the same in one function, small functions, loops, and the lessons. Each number
+is the least of N rounds (5). `made` are the kernels that the first run compiled, `kept` those that were there when they
+were met, `ready` those that came with the program."""
 import argparse
 import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import tempfile
@@ -35,12 +36,28 @@ def small_functions(n):
     return text + "var x = linspace(0.0, 1.0, 20000); var y = linspace(1.0, 2.0, 20000);\n" + calls
 
 
+LOOPS = {"sieve": 100, "bubble": 20, "lcs": 20, "floyd": 8, "knapsack": 200, "gauss": 8, "histogram": 100, "heat": 10}
+
+
+def loops(sizes):
+    """Programs of bench/loops in one, with little to do."""
+    parts, calls = [], []
+    for name, n in sizes.items():
+        text = re.sub(r"^#.*\n", "", (ROOT / f"bench/loops/{name}.toy").read_text(encoding="utf-8"), flags=re.M)
+        for function in re.findall(r"^def (\w+)\(", text, flags=re.M):
+            text = re.sub(rf"\b{function}\(", f"{name}_{function}(", text)
+        parts.append(text)
+        calls.append(f"print({name}_run({n}));\n")
+    return "".join(parts + calls)
+
+
 def programs():
     for n in (200, 600, 2000):
         yield f"{n} statements", statements(n)
     for n in (200, 600, 2000):
         yield f"a function of {n} statements", one_function(n)
     yield "60 small functions", small_functions(60)
+    yield "8 programs of loops", loops(LOOPS)
 
 
 def seconds(toy, path, cache):
