@@ -29,6 +29,15 @@ LogicalResult sameList(RuleContext &ctx) {
   Type list = ctx.operands[0].getType();
   return isElement(list) ? ctx.result(list) : ctx.fail(DiagId::ListElement, typeText(elementOf(ctx)), "no such values");
 }
+LogicalResult ownedElement(RuleContext &ctx) {
+  Type element = ctx.operands[0].getType();
+  for (unsigned i = 1; i < ctx.size() && isa<ListType>(element); ++i)
+    element = cast<ListType>(element).getElement();
+  auto tensor = dyn_cast<TensorType>(element);
+  return isa<ListType>(element) || (tensor && !tensor.isScalar())
+             ? success()
+             : ctx.fail(DiagId::ListElement, typeText(elementOf(ctx)), "no such values");
+}
 LogicalResult listElement(RuleContext &ctx) { return ctx.result(elementOf(ctx)); }
 
 LogicalResult listsEqual(RuleContext &ctx) {

@@ -19,9 +19,10 @@ def ListLenOp : Toy_Op<"list_len", "indexScalar", [Pure]> {
 }
 def ListElementOp : Toy_Op<"list_element", "listElement", [Pure]> {
   let summary = "an element of a list";
-  let description = "The index is already checked.\n```mlir\n%x = toy.list_element %xs, %i : (!toy.list<!toy.str>, "
+  let description = "The index is already checked. Where it is `changed`, it is changed in the list, which "
+      "`toy.list_own` stands before.\n```mlir\n%x = toy.list_element %xs, %i : (!toy.list<!toy.str>, "
       "!toy.tensor<i64[]>) -> !toy.str\n```";
-  let arguments = (ins Toy_List:$list, Toy_Index:$index);
+  let arguments = (ins Toy_List:$list, Toy_Index:$index, UnitAttr:$changed);
   let results = (outs Toy_Any:$result);
 }
 def ListAppendOp : Toy_Op<"list_append", "listAppended", [Pure]> {
@@ -42,6 +43,26 @@ def ListSetOp : Toy_Op<"list_set", "listAppended", [Pure]> {
       "!toy.tensor<i64[]>, !toy.str) -> !toy.list<!toy.str>\n```";
   let arguments = (ins Toy_List:$list, Toy_Index:$index, Toy_Any:$value);
   let results = (outs Toy_List:$result);
+}
+def ListUniqueOp : Toy_Op<"list_unique", "sameList", [Toy_Effect]> {
+  let summary = "the operand as a list that nobody else holds";
+  let description = "As `toy.unique`.\n```mlir\n%ys = toy.list_unique %xs : (!toy.list<!toy.str>) -> "
+      "!toy.list<!toy.str>\n```";
+  let arguments = (ins Toy_List:$list);
+  let results = (outs Toy_List:$result);
+}
+def ListOwnOp : Toy_Op<"list_own", "ownedElement", [Toy_Effect]> {
+  let summary = "an element that is about to change in its list";
+  let description = [{
+    In a list that nobody else holds. An element that somebody else holds, too, gets a copy in its place; then the same
+    of an element of that element, for each further index. An index outside is let pass, unless `inside` says that there
+    is none.
+
+    ```mlir
+    toy.list_own %xs, %i {inside} : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>) -> ()
+    ```
+  }];
+  let arguments = (ins Toy_List:$list, Variadic<Toy_Index>:$indices, UnitAttr:$inside);
 }
 def ListSliceOp : Toy_Op<"list_slice", "sameList", [Pure]> {
   let summary = "elements of a list from a start, by a step";

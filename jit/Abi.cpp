@@ -105,13 +105,16 @@ static void toy_rt_retain_list(rt::List *list) { rt::retain(list); }
 static rt::List *toy_rt_list_append(rt::List *list, const rt::Item *item) {
   return rt::append(rt::ListRef(list), *item).take();
 }
-/// Consumes the tensor. The row is a tensor, or its only element.
-static rt::Tensor *toy_rt_append(rt::Tensor *x, const rt::Tensor *row, const void *element) {
-  return rt::append(rt::TensorRef(x), row ? rt::onHost(*row) : element).take();
+/// Consumes the tensor. The row is a tensor, or its only element; so many rows in all are known to follow.
+static rt::Tensor *toy_rt_append(rt::Tensor *x, const rt::Tensor *row, const void *element, int64_t more) {
+  return rt::append(rt::TensorRef(x), row ? rt::onHost(*row) : element, more).take();
 }
 static rt::List *toy_rt_list_set(rt::List *list, int64_t index, const rt::Item *item) {
   return rt::set(rt::ListRef(list), index, *item).take();
 }
+/// Consumes the list.
+static rt::List *toy_rt_list_unique(rt::List *list) { return rt::unique(rt::ListRef(list)).take(); }
+static void *toy_rt_list_own(const rt::List *list, int64_t index) { return rt::ownElement(*list, index); }
 static rt::Tensor *toy_rt_box(int64_t dtype, const void *element) {
   return rt::newScalar(static_cast<DType>(dtype), element);
 }
@@ -445,6 +448,8 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_append),
       TOY_SYMBOL(toy_rt_list_append),
       TOY_SYMBOL(toy_rt_list_set),
+      TOY_SYMBOL(toy_rt_list_unique),
+      TOY_SYMBOL(toy_rt_list_own),
       TOY_SYMBOL(toy_rt_box),
       TOY_SYMBOL(toy_rt_view),
       TOY_SYMBOL(toy_rt_parallel_for),

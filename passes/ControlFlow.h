@@ -19,6 +19,10 @@ namespace toy {
 /// An attribute of `toy.append` and `toy.shorten`: nobody else can hold the operand, which dies there.
 constexpr llvm::StringLiteral ownedOperand = "toy.owned";
 
+/// An attribute of `toy.list_element`: the index may be outside, where an empty value is given, and what is read of the
+/// element is what is there then.
+constexpr llvm::StringLiteral guardedElement = "toy.guarded";
+
 /// The loops of a function, as its blocks are now. One of a single block, which has no dominator tree, has none.
 class FunctionLoops {
 public:

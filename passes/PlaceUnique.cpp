@@ -6,6 +6,7 @@
 /// gets no second name.
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
+#include "passes/RowChanges.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 bool isObject(Value v) {
   auto tensor = dyn_cast<TensorType>(v.getType());
-  return tensor && !tensor.isScalar();
+  return isa<ListType>(v.getType()) || (tensor && !tensor.isScalar());
 }
 
 /// Who holds what, before anything is changed and after every `toy.unique` that was put in.
@@ -41,7 +42,8 @@ public:
   /// Whether an operation may keep its operand, so that there are two names for it afterwards: what gives scalars or
   /// nothing does not, and groups and products give new tensors.
   bool isKept(Value v, Operation *op) const {
-    if (isa<FusedOp, GemmOp, PlanarGemmOp>(op) || op->hasTrait<mlir::OpTrait::IsTerminator>())
+    if (isa<FusedOp, GemmOp, PlanarGemmOp, ListLenOp, ListOwnOp>(op) ||
+        (isa<ListElementOp>(op) && isa<ListType>(v.getType())) || op->hasTrait<mlir::OpTrait::IsTerminator>())
       return false;
     bool givesTensors = llvm::any_of(op->getResultTypes(), [](Type type) {
       auto tensor = dyn_cast<TensorType>(type);
@@ -69,9 +71,9 @@ private:
     if (!isObject(v))
       return;
     Operation *def = v.getDefiningOp();
-    bool isMade =
-        def ? isa<FusedOp, GemmOp, FromElementsOp, AppendOp, ShortenOp, UniqueOp, ElementStoreOp, RelabelOp>(def)
-            : !cast<BlockArgument>(v).getOwner()->isEntryBlock();
+    bool isMade = def ? isa<FusedOp, GemmOp, FromElementsOp, AppendOp, ShortenOp, UniqueOp, ElementStoreOp, RelabelOp,
+                            ListOp, ListAppendOp, ListSetOp, ListUniqueOp>(def)
+                      : !cast<BlockArgument>(v).getOwner()->isEntryBlock();
     if (isMade && v.getParentRegion() == &function.getBody() && !isKept(v))
       owned.insert(v);
   }
@@ -103,37 +105,47 @@ private:
 
 class Placer {
 public:
-  explicit Placer(func::FuncOp function) : function(function), loops(function) {}
+  explicit Placer(func::FuncOp function) : function(function), loops(function), rows(function) {}
 
   void run() {
-    SmallVector<ElementStoreOp> stores;
-    function.walk([&](ElementStoreOp op) { stores.push_back(op); });
+    SmallVector<Operation *> stores;
+    function.walk([&](ElementStoreOp op) {
+      if (!rows.isInside(op))
+        stores.push_back(op);
+    });
+    llvm::append_range(stores, rows.outermost());
     if (!stores.empty())
       place(stores);
+    hoistElements(function);
     markOwned();
   }
 
 private:
-  void place(ArrayRef<ElementStoreOp> stores) {
+  void place(ArrayRef<Operation *> stores) {
     groupValues();
     for (bool changed = true; changed;) {
       changed = false;
       Ownership ownership(function);
       llvm::DenseSet<void *> placed; // groups that another look is needed for
-      for (ElementStoreOp store : stores) {
-        Value x = store.getX();
+      for (Operation *store : stores) {
+        Value x = store->getOperand(0);
         if ((ownership.isOwned(x) && ownership.diesAt(x, store)) || placed.contains(groupOf(x)))
           continue;
         changed = true;
         if (CFGLoop *loop = loopFor(store, ownership)) {
           placed.insert(groupOf(x));
-          enter(*loop, x, store.getLoc());
+          enter(*loop, x, store->getLoc());
         } else
           placeBefore(store);
       }
     }
     OpBuilder b(function.getContext());
-    for (ElementStoreOp store : stores) {
+    for (Operation *op : stores) {
+      if (auto set = dyn_cast<ListSetOp>(op)) {
+        rows.storeInPlace(set);
+        continue;
+      }
+      auto store = cast<ElementStoreOp>(op);
       b.setInsertionPoint(store);
       ElementSetOp::create(b, store.getLoc(), store.getX(), store.getValue(), store.getIndices());
       store.replaceAllUsesWith(store.getX());
@@ -163,6 +175,8 @@ private:
     function.walk([&](Operation *op) {
       if (auto store = dyn_cast<ElementStoreOp>(op))
         unite(store.getX(), store.getResult());
+      else if (isa<ListSetOp>(op))
+        unite(op->getOperand(0), op->getResult(0));
       forEachHandedOn(op, [&](Value a, Value b) { unite(a, b); });
     });
   }
@@ -173,8 +187,8 @@ private:
   void *groupOf(Value v) { return groups.getOrInsertLeaderValue(v.getAsOpaquePointer()); }
 
   /// The outermost loop before which `toy.unique` can stand: the value gets no second name in it.
-  CFGLoop *loopFor(ElementStoreOp store, const Ownership &ownership) {
-    Value x = store.getX();
+  CFGLoop *loopFor(Operation *store, const Ownership &ownership) {
+    Value x = store->getOperand(0);
     CFGLoop *chosen = nullptr;
     for (CFGLoop *loop = loops.of(store->getBlock()); loop; loop = loop->getParentLoop()) {
       bool carries = llvm::any_of(loop->getHeader()->getArguments(),
@@ -187,11 +201,22 @@ private:
     return chosen;
   }
 
-  void placeBefore(ElementStoreOp store) {
-    OpBuilder b(store);
-    Value x = store.getX(), unique = UniqueOp::create(b, store.getLoc(), x.getType(), x);
+  static Value makeUnique(OpBuilder &b, Location loc, Value x) {
+    if (isa<ListType>(x.getType()))
+      return ListUniqueOp::create(b, loc, x.getType(), x);
+    return UniqueOp::create(b, loc, x.getType(), x);
+  }
+
+  void placeBefore(Operation *store) {
+    auto set = dyn_cast<ListSetOp>(store);
+    Operation *begin = set ? rows.beginOf(set) : store;
+    OpBuilder b(begin);
+    Value x = store->getOperand(0), unique = makeUnique(b, store->getLoc(), x);
     unite(x, unique);
-    store.getXMutable().assign(unique);
+    x.replaceUsesWithIf(unique, [&](OpOperand &use) { // of a list, what asks for its length meanwhile, too
+      Operation *user = use.getOwner();
+      return user == store || (set && user->getBlock() == begin->getBlock() && begin->isBeforeInBlock(user));
+    });
   }
 
   /// Whether no value of the group gets a second name in a loop.
@@ -219,7 +244,7 @@ private:
       OpBuilder b(edge.terminator);
       for (BlockArgument argument : loop.getHeader()->getArguments())
         if (isObject(argument) && groupOf(argument) == groupOf(x)) {
-          Value unique = UniqueOp::create(b, loc, argument.getType(), edge.operandOf(argument));
+          Value unique = makeUnique(b, loc, edge.operandOf(argument));
           unite(argument, unique);
           edge.operands()[argument.getArgNumber()].set(unique);
         }
@@ -280,6 +305,7 @@ private:
 
   func::FuncOp function;
   FunctionLoops loops;
+  RowChanges rows;
   llvm::EquivalenceClasses<void *> groups;
   llvm::DenseSet<std::pair<void *, Block *>> tried; ///< group of values, header of a loop
 };
@@ -294,17 +320,6 @@ void useLastNames(func::FuncOp function) {
                dominance.properlyDominates(relabel.getOperation(), use.getOwner());
       });
   });
-}
-
-/// Whether two values are computed in the same way from the same values.
-bool areSame(Value a, Value b, int depth = 0) {
-  constexpr int deepest = 3;
-  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-  return a == b ||
-         (x && y && depth < deepest && x->getNumResults() == 1 && (isMemoryEffectFree(x) || isa<CheckIndexOp>(x)) &&
-          OperationEquivalence::isEquivalentTo(
-              x, y, [&](Value v, Value w) { return success(areSame(v, w, depth + 1)); },
-              /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations));
 }
 
 /// What is stored where it was read does not change: a struct in a list is a list for each member, of which a turn

@@ -33,7 +33,7 @@ struct ReportLoopsPass : impl::ReportLoopsBase<ReportLoopsPass> {
 
 private:
   void visit(Operation *op, bool isInnermost) {
-    if (isa<UniqueOp>(op))
+    if (isa<UniqueOp, ListUniqueOp>(op))
       report(op->getLoc(), "the tensor is copied here in each turn in which something else holds it, too");
     else if (auto call = dyn_cast<LibraryOp>(op))
       report(op->getLoc(), "`" + call.getFunction().str() + "` is a call of a library in each turn");

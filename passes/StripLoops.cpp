@@ -74,7 +74,8 @@ bool isLight(CFGLoop &loop, bool mayCall) {
     return llvm::all_of(*block, [&](Operation &op) {
       return isa<ElementOp, ElementSetOp, CheckIndexOp, ConstantOp, DimOp, TruthOp, ListLenOp, ListElementOp>(op) ||
              op.hasTrait<mlir::OpTrait::IsTerminator>() ||
-             (mayCall && isa<UniqueOp, RelabelOp, func::CallOp>(op) && !op.hasAttr(triedCall)) ||
+             (mayCall && isa<UniqueOp, ListUniqueOp, ListOwnOp, RelabelOp, func::CallOp>(op) &&
+              !op.hasAttr(triedCall)) ||
              (op.hasTrait<toy::OpTrait::Elementwise>() && tensorTypeOf(op.getResult(0)).isScalar());
     });
   });

@@ -49,6 +49,17 @@ template <> void Frame::evaluate(ListSetOp o) {
   values[o.getResult()] = rt::set(consumeList(o.getList(), o), integer(o.getIndex()), item);
 }
 
+template <> void Frame::evaluate(ListUniqueOp o) { values[o.getResult()] = rt::unique(consumeList(o.getList(), o)); }
+
+template <> void Frame::evaluate(ListOwnOp o) {
+  const rt::List *in = &list(o.getList());
+  for (int64_t index : integers(o.getIndices()))
+    if (const void *element = rt::ownElement(*in, index))
+      in = static_cast<const rt::List *>(element);
+    else
+      return;
+}
+
 template <> void Frame::evaluate(ListSliceOp o) {
   values[o.getResult()] =
       rt::slice(consumeList(o.getList(), o), integer(o.getStart()), integer(o.getCount()), integer(o.getStep()));

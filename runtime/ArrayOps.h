@@ -31,8 +31,9 @@ TensorRef maskStore(TensorRef x, const Tensor &mask, const Tensor &values);
 TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t firstAxis);
 /// Consumes x; `values` broadcasts to what `take` gives. The last of equal positions wins.
 TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *const> indices, int64_t firstAxis);
-/// One more row, whose elements lie at `row`: in place, with room for twice as many, where nobody else holds x.
-TensorRef append(TensorRef x, const void *row);
+/// One more row, whose elements lie at `row`: in place, with room for twice as many, where nobody else holds x. `more`
+/// are known to follow in all.
+TensorRef append(TensorRef x, const void *row, int64_t more = 0);
 /// The first rows: in place where nobody else holds x, which keeps its room.
 TensorRef shorten(TensorRef x, int64_t rows);
 /// Consumes x; `values` broadcasts to `counts` elements from `starts` by `steps`, which lie inside.

@@ -76,11 +76,26 @@ static ListRef copyOf(const List &list) {
   return copy;
 }
 
-static ListRef unique(ListRef list) {
+ListRef unique(ListRef list) {
   if (list->refs.load(std::memory_order_acquire) == 1)
     return list;
   countCopy();
   return copyOf(*list);
+}
+
+void *ownElement(const List &list, int64_t index) {
+  if (index < 0)
+    index += list.count;
+  if (index < 0 || index >= list.count)
+    return nullptr;
+  Item &item = list.items[index];
+  auto isShared = [](const auto *counted) { return counted->refs.load(std::memory_order_acquire) != 1; };
+  if (list.of.kind() == ItemKind::List) {
+    if (isShared(item.list))
+      release(std::exchange(item.list, copyOf(*item.list).take())), countCopy();
+  } else if (isShared(item.tensor) || isShared(item.tensor->storage))
+    release(std::exchange(item.tensor, copyOf(item.tensor))), countCopy();
+  return item.object;
 }
 
 ListRef append(ListRef list, Item item) {

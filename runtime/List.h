@@ -56,6 +56,11 @@ Item itemOf(const List &list, const Value &value);
 /// Takes the item's reference over.
 ListRef append(ListRef list, Item item);
 ListRef set(ListRef list, int64_t index, Item item);
+/// The list itself where nobody else holds it, else a copy.
+ListRef unique(ListRef list);
+/// An element that is about to change in its place, in a list that nobody else holds: one that somebody else holds,
+/// too, gets a copy in its place. Gives the element, or null where the index is outside.
+void *ownElement(const List &list, int64_t index);
 ListRef concat(ListRef list, const List &other);
 /// In place where it is a beginning, by steps of 1.
 ListRef slice(ListRef list, int64_t start, int64_t count, int64_t step);

@@ -96,12 +96,13 @@ TensorRef shorten(TensorRef x, int64_t rows) {
   return x;
 }
 
-TensorRef append(TensorRef x, const void *row) {
+TensorRef append(TensorRef x, const void *row, int64_t more) {
+  constexpr int64_t mostMore = 4096; // they may never come
   onHostOnly(*x);
   const int64_t rows = x->sizes[0], bytes = bytesOfRow(*x);
   TensorRef longer;
   if (!isAlone(*x) || (rows + 1) * bytes > x->storage->bytes) {
-    longer = TensorRef(newOfRows(*x, std::max(2 * rows, rows + 4)));
+    longer = TensorRef(newOfRows(*x, std::max(2 * rows, rows + std::max<int64_t>(std::min(more, mostMore), 4))));
     std::memcpy(longer->data, x->data, rows * bytes);
     poll();
   }

@@ -14,6 +14,12 @@ static bool isObject(mlir::Value v) {
   return isa<ListType>(v.getType()) || (tensor && !tensor.isScalar());
 }
 
+/// Whether a value may have elements. Vectors that begin as one empty one get memory of their own with their first.
+static bool mayHaveElements(mlir::Value v) {
+  auto tensor = dyn_cast<TensorType>(v.getType());
+  return !tensor || tensor.getStaticCount() != 0;
+}
+
 AliasScopes::AliasScopes(mlir::func::FuncOp function, const mlir::Liveness &liveness) {
   bool any = function.walk([](ElementSetOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
   if (!any)
@@ -30,7 +36,7 @@ void AliasScopes::handOn(mlir::Operation *op, const mlir::Liveness &liveness) {
     for (unsigned i = 0; i < op->getNumSuccessors(); ++i)
       for (auto [operand, argument] :
            zip(branch.getSuccessorOperands(i).getForwardedOperands(), op->getSuccessor(i)->getArguments()))
-        if (isObject(operand))
+        if (isObject(operand) && mayHaveElements(operand))
           unite(operand, argument);
     return;
   }
@@ -40,7 +46,7 @@ void AliasScopes::handOn(mlir::Operation *op, const mlir::Liveness &liveness) {
   append_range(values, op->getResults());
   for (mlir::Value v : values) {
     bool isKept = isNew && v.getDefiningOp() != op && !diesAt(liveness, v, op);
-    if (!isObject(v) || isKept)
+    if (!isObject(v) || !mayHaveElements(v) || isKept)
       continue;
     if (first)
       unite(first, v);
@@ -53,6 +59,14 @@ void AliasScopes::makeScopes(LLVMContext &context) {
   MDNode *domain = md.createAnonymousAliasScopeDomain();
   for (size_t i = 0; i <= stored.size(); ++i)
     scopes.push_back(md.createAnonymousAliasScope(domain));
+}
+
+void AliasScopes::markHeader(Instruction &read) {
+  if (stored.empty() || stored.size() > mostStored)
+    return;
+  if (scopes.empty())
+    makeScopes(read.getContext());
+  read.setMetadata(LLVMContext::MD_noalias, MDNode::get(read.getContext(), scopes));
 }
 
 void AliasScopes::mark(BasicBlock &block, Instruction *before, mlir::Value tensor) {

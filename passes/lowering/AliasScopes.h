@@ -20,6 +20,8 @@ public:
 
   /// Says of the loads and stores behind `before` (or from the block's start) which tensor they are of.
   void mark(llvm::BasicBlock &block, llvm::Instruction *before, mlir::Value tensor);
+  /// Says of a read of a header, or of a reference, that no element is there.
+  void markHeader(llvm::Instruction &read);
 
 private:
   void unite(mlir::Value a, mlir::Value b) { groups.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer()); }

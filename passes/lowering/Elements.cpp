@@ -51,6 +51,8 @@ void FunctionEmitter::openLanes(mlir::Value v) {
 void FunctionEmitter::openElements(mlir::Value v) {
   if (rowLanesOf.contains(v))
     return openLanes(v);
+  if (isa<ListType>(v.getType()))
+    return openList(v);
   if (!isObject(v) || !isa<TensorType>(v.getType()))
     return;
   const bool opened = isOpened(v);
@@ -76,7 +78,7 @@ Value *FunctionEmitter::dataOf(mlir::Value v, bool isWritten) {
   if (tables.valuesMoveAway)
     scalars.call(isWritten ? "toy_rt_only_on_host" : "toy_rt_on_host", b.getVoidTy(), {slots[v].object});
   Value *at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), slots[v].object, offsetof(rt::Tensor, data));
-  return b.CreateLoad(b.getPtrTy(), at);
+  return readHeader(b.getPtrTy(), at);
 }
 
 Value *FunctionEmitter::linearIndex(mlir::Value tensor, mlir::ValueRange indices) {

@@ -147,11 +147,20 @@ private:
   void emit(CheckIndexOp op);
   // Lists.cpp
   void emit(ListLenOp op);
+  llvm::LoadInst *readHeader(llvm::Type *type, llvm::Value *at);
+  llvm::Value *lengthOfList(llvm::Value *list);
+  llvm::Value *placeOf(llvm::Value *list, llvm::Value *index, llvm::Value *items = nullptr);
+  void openList(mlir::Value list);
   bool isReadWhileHeld(ListElementOp op);
+  llvm::Value *guarded(ListElementOp op);
   bool isTaken(ListElementOp op);
   void emit(ListElementOp op);
   void emit(ListAppendOp op);
   void emit(ListSetOp op);
+  void emit(ListUniqueOp op);
+  void emit(ListOwnOp op);
+  llvm::Value *ownedElement(ListOwnOp op, llvm::Value *list, llvm::Value *index, mlir::Type type);
+  bool isChangedBefore(ListElementOp op, llvm::ArrayRef<mlir::Block *> blocks);
   llvm::Value *ownReference(mlir::Value v, mlir::Operation *op);
   /// A word of an object; an integer where no type is given.
   llvm::Value *loadWord(llvm::Value *object, size_t offset, llvm::Type *type = nullptr);
@@ -163,6 +172,7 @@ private:
   void emit(AppendOp op);
   void emitLongerCopy(AppendOp op);
   void emit(ShortenOp op);
+  llvm::Value *turnsLeft(AppendOp op);
   llvm::Value *appended(AppendOp op, llvm::Value *object);
   llvm::Value *isAlone(llvm::Value *object);
   // OpEmitter.cpp

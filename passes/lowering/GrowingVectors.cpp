@@ -117,6 +117,26 @@ void FunctionEmitter::emitLongerCopy(AppendOp op) {
   setDataAndLength(op.getResult(), place, longer);
 }
 
+/// In a loop that counts, and appends to one vector in each turn, how many turns there are from this one on; else 0.
+Value *FunctionEmitter::turnsLeft(AppendOp op) {
+  mlir::CFGLoop *loop = loops->of(op->getBlock());
+  const std::optional<CountedLoop> counted = loop ? countedLoop(*loop) : std::nullopt;
+  mlir::Value first = op.getX();
+  while (isa_and_present<RelabelOp, AppendOp>(first.getDefiningOp()))
+    first = first.getDefiningOp()->getOperand(0);
+  auto argument = dyn_cast<mlir::BlockArgument>(first);
+  if (!counted || !argument || argument.getOwner() != loop->getHeader())
+    return b.getInt64(0);
+  mlir::cf::BranchOp back = counted->back;
+  mlir::Value next = back.getDestOperands()[argument.getArgNumber()];
+  while (isa_and_present<RelabelOp, AppendOp>(next.getDefiningOp()) && next.getDefiningOp() != op)
+    next = next.getDefiningOp()->getOperand(0);
+  if (next.getDefiningOp() != op || !dominance.dominates(op->getBlock(), back->getBlock()))
+    return b.getInt64(0);
+  Value *at = slots[counted->counter].scalar.re, *end = slots[counted->bound].scalar.re;
+  return counted->isDown ? b.CreateSub(at, end) : b.CreateSub(end, at);
+}
+
 Value *FunctionEmitter::appended(AppendOp op, Value *object) {
   setSite(op);
   mlir::Value row = op.getRow();
@@ -124,7 +144,7 @@ Value *FunctionEmitter::appended(AppendOp op, Value *object) {
   Value *element = isObject(row) ? none : stackArray(b.getInt64Ty(), 2);
   if (!isObject(row))
     scalars.store(tensorTypeOf(row).getDtype(), element, b.getInt64(0), slots[row].scalar);
-  return scalars.call("toy_rt_append", b.getPtrTy(), {object, tensor, element});
+  return scalars.call("toy_rt_append", b.getPtrTy(), {object, tensor, element, turnsLeft(op)});
 }
 
 } // namespace toy

@@ -10,9 +10,40 @@ using namespace llvm;
 
 namespace toy {
 
+/// A word of a header, or a reference in a list, which no store of an element changes.
+LoadInst *FunctionEmitter::readHeader(Type *type, Value *at) {
+  LoadInst *word = b.CreateLoad(type, at);
+  apart.markHeader(*word);
+  return word;
+}
+
+Value *FunctionEmitter::lengthOfList(Value *list) {
+  return readHeader(b.getInt64Ty(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), list, offsetof(rt::List, count)));
+}
+
+/// Where an element of a list is, of which may be known where its elements are.
+Value *FunctionEmitter::placeOf(Value *list, Value *index, Value *items) {
+  Value *at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), list, offsetof(rt::List, items));
+  Value *offset = b.CreateMul(index, b.getInt64(sizeof(rt::Item)), "", true, true);
+  return b.CreateInBoundsGEP(b.getInt8Ty(), items ? items : readHeader(b.getPtrTy(), at), offset);
+}
+
+/// A list has one length, and its elements lie where they lie, until it is handed on: loops that ask find it before.
+void FunctionEmitter::openList(mlir::Value list) {
+  auto asksInLoop = [&](mlir::Operation *user) {
+    return isa<ListLenOp, ListElementOp>(user) && user->getOperand(0) == list && isInLoopOver(user, list);
+  };
+  if (llvm::none_of(list.getUsers(), asksInLoop))
+    return;
+  Value *object = slots[list].object;
+  ownSizes[{list, 0}] = lengthOfList(object);
+  Value *at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::List, items));
+  slots[list].data = readHeader(b.getPtrTy(), at);
+}
+
 void FunctionEmitter::emit(ListLenOp op) {
-  Value *at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), slots[op.getList()].object, offsetof(rt::List, count));
-  slots[op.getResult()].scalar = {b.CreateLoad(b.getInt64Ty(), at)};
+  Value *known = ownSizes.lookup({op.getList(), 0});
+  slots[op.getResult()].scalar = {known ? known : lengthOfList(slots[op.getList()].object)};
 }
 
 /// What puts something in the place of an element, made of it or not, where nobody asks the list for anything but its
@@ -33,17 +64,48 @@ static ListSetOp replacementOf(ListElementOp op, function_ref<bool(ListSetOp)> i
 }
 
 bool FunctionEmitter::isTaken(ListElementOp op) {
-  return isObject(op.getResult()) && !isBorrowed(op.getList()) &&
+  return isObject(op.getResult()) && !op.getChanged() && !op->hasAttr(guardedElement) && !isBorrowed(op.getList()) &&
          replacementOf(op, [&](ListSetOp set) { return diesAt(op.getList(), set); });
 }
 
+/// The list that a list lies in, or in which that lies.
+static mlir::Value outermostList(mlir::Value list) {
+  while (auto element = list.getDefiningOp<ListElementOp>())
+    list = element.getList();
+  return list;
+}
+
+/// Whether an element is changed in its list, or in one that lies in it, in one of the blocks, or, where there are
+/// none, before a use of another in its block.
+bool FunctionEmitter::isChangedBefore(ListElementOp op, llvm::ArrayRef<mlir::Block *> blocks) {
+  auto isBeforeUse = [&](mlir::Operation *change) {
+    return change->getBlock() == op->getBlock() && op->isBeforeInBlock(change) &&
+           llvm::any_of(op->getUsers(), [&](mlir::Operation *user) { return change->isBeforeInBlock(user); });
+  };
+  auto isChange = [&](ListElementOp other) {
+    return other.getChanged() && (blocks.empty() ? isBeforeUse(other) : llvm::is_contained(blocks, other->getBlock()));
+  };
+  llvm::SmallVector<mlir::Value> open = {outermostList(op.getList())};
+  while (!open.empty())
+    for (mlir::Operation *user : open.pop_back_val().getUsers())
+      if (auto other = dyn_cast<ListElementOp>(user)) {
+        if (isChange(other))
+          return true;
+        if (isa<ListType>(other.getType()))
+          open.push_back(other.getResult());
+      }
+  return false;
+}
+
 /// Whether an element is only read while its list is held, and nothing is taken out of that: then nobody counts it.
-/// What changes a list that is still needed changes a copy.
+/// What changes a list that is still needed changes a copy. One that is changed in its list is held by that as well.
 bool FunctionEmitter::isReadWhileHeld(ListElementOp op) {
   constexpr size_t mostBlocks = 64, mostUsers = 64;
   mlir::Value element = op.getResult(), list = op.getList();
+  const bool mayChange = op.getChanged() || op->hasAttr(guardedElement);
   auto onlyReads = [&](mlir::OpOperand &use) {
-    return (use.getOperandNumber() == 0 && isa<ElementOp, DimOp, ListLenOp, ListElementOp>(use.getOwner())) ||
+    return (use.getOperandNumber() == 0 &&
+            isa<ElementOp, ElementSetOp, DimOp, ListLenOp, ListElementOp>(use.getOwner())) ||
            (!tables.device && isa<FusedOp>(use.getOwner()));
   };
   if (!llvm::all_of(element.getUses(), onlyReads) || llvm::hasNItemsOrMore(list.getUses(), mostUsers))
@@ -60,7 +122,7 @@ bool FunctionEmitter::isReadWhileHeld(ListElementOp op) {
       return other && isHere(user) && op->isBeforeInBlock(user) && isBefore(user) && isTaken(other);
     };
     return (liveness.getLiveness(block)->isLiveOut(list) || llvm::any_of(list.getUsers(), isHeldBehind)) &&
-           llvm::none_of(list.getUsers(), isTakenBefore);
+           llvm::none_of(list.getUsers(), isTakenBefore) && (mayChange || !isChangedBefore(op, {}));
   }
   llvm::SetVector<mlir::Block *> blocks;
   blocks.insert(block);
@@ -72,20 +134,39 @@ bool FunctionEmitter::isReadWhileHeld(ListElementOp op) {
     if (blocks[i] != block)
       blocks.insert(blocks[i]->pred_begin(), blocks[i]->pred_end());
   }
-  return blocks.size() <= mostBlocks;
+  return blocks.size() <= mostBlocks && (mayChange || !isChangedBefore(op, blocks.getArrayRef()));
+}
+
+/// An element whose index may be outside, for which an empty one stands there.
+Value *FunctionEmitter::guarded(ListElementOp op) {
+  Value *list = slots[op.getList()].object, *index = slots[op.getIndex()].scalar.re, *count = lengthOfList(list);
+  Value *at = b.CreateSelect(b.CreateICmpSLT(index, b.getInt64(0)), b.CreateAdd(index, count), index);
+  auto found = [&] { return readHeader(b.getPtrTy(), placeOf(list, at)); };
+  auto none = [&]() -> Value * { // a header of zeros, but for a count that never ends
+    constexpr int64_t words = 16, forever = int64_t(1) << 40;
+    SmallVector<Constant *> header(words, b.getInt64(0));
+    header[0] = b.getInt64(forever);
+    auto *type = ArrayType::get(b.getInt64Ty(), words);
+    const StringRef name = "toy.none";
+    if (auto *known = module.getGlobalVariable(name, /*AllowInternal=*/true))
+      return known;
+    return new GlobalVariable(module, type, /*isConstant=*/false, GlobalValue::PrivateLinkage,
+                              ConstantArray::get(type, header), name);
+  };
+  return scalars.eitherOf(b.CreateICmpULT(at, count), found, none);
 }
 
 void FunctionEmitter::emit(ListElementOp op) {
-  Value *items = b.CreateLoad(
-      b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), slots[op.getList()].object, offsetof(rt::List, items)));
-  Value *offset = b.CreateMul(slots[op.getIndex()].scalar.re, b.getInt64(sizeof(rt::Item)), "", true, true);
-  Value *item = b.CreateInBoundsGEP(b.getInt8Ty(), items, offset);
   mlir::Value result = op.getResult();
+  const bool mayBeNone = op->hasAttr(guardedElement);
+  Value *item = mayBeNone
+                    ? nullptr
+                    : placeOf(slots[op.getList()].object, slots[op.getIndex()].scalar.re, slots[op.getList()].data);
   if (!isObject(result)) {
     slots[result].scalar = scalars.load(tensorTypeOf(result).getDtype(), item, b.getInt64(0));
     return;
   }
-  slots[result] = {b.CreateLoad(b.getPtrTy(), item), {}};
+  slots[result] = {mayBeNone ? guarded(op) : readHeader(b.getPtrTy(), item), {}};
   if (isReadWhileHeld(op)) {
     borrowed.insert(result.getAsOpaquePointer());
     return;
@@ -166,6 +247,59 @@ void FunctionEmitter::emit(ListSetOp op) {
     return scalars.call("toy_rt_list_set", b.getPtrTy(), {list, index, item});
   };
   slots[op.getResult()] = {scalars.eitherOf(fits, inPlace, byCall), {}};
+}
+
+void FunctionEmitter::emit(ListUniqueOp op) {
+  if (!diesAt(op.getList(), op))
+    retain(op.getList());
+  else
+    moved.insert(op.getList().getAsOpaquePointer());
+  Value *list = slots[op.getList()].object;
+  auto byCall = [&] {
+    setSite(op);
+    return scalars.call("toy_rt_list_unique", b.getPtrTy(), {list});
+  };
+  slots[op.getResult()] = {
+      scalars.eitherOf(b.CreateICmpEQ(loadWord(list, 0), b.getInt64(1)), [&] { return list; }, byCall), {}};
+}
+
+/// Of a list that nobody else holds, an element that nobody else holds.
+Value *FunctionEmitter::ownedElement(ListOwnOp op, Value *list, Value *index, mlir::Type type) {
+  Value *element = readHeader(b.getPtrTy(), placeOf(list, index));
+  auto isAlone = [&](Value *counted) { return b.CreateICmpEQ(readHeader(b.getInt64Ty(), counted), b.getInt64(1)); };
+  Value *alone = isAlone(element);
+  if (isa<TensorType>(type)) {
+    Value *storage = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), element, offsetof(rt::Tensor, storage));
+    alone = b.CreateAnd(alone, isAlone(readHeader(b.getPtrTy(), storage)));
+  }
+  return scalars.eitherOf(
+      alone, [&] { return element; },
+      [&] {
+        setSite(op, /*isRare=*/true);
+        return scalars.call("toy_rt_list_own", b.getPtrTy(), {list, index});
+      });
+}
+
+void FunctionEmitter::emit(ListOwnOp op) {
+  BasicBlock *behind = op.getInside() ? nullptr : BasicBlock::Create(b.getContext(), "", f);
+  Value *in = slots[op.getList()].object;
+  mlir::Type type = op.getList().getType();
+  for (mlir::Value position : op.getIndices()) {
+    type = cast<ListType>(type).getElement();
+    Value *index = slots[position].scalar.re;
+    if (behind) {
+      Value *count = lengthOfList(in);
+      index = b.CreateSelect(b.CreateICmpSLT(index, b.getInt64(0)), b.CreateAdd(index, count), index);
+      BasicBlock *inside = BasicBlock::Create(b.getContext(), "", f);
+      b.CreateCondBr(b.CreateICmpULT(index, count), inside, behind);
+      b.SetInsertPoint(inside);
+    }
+    in = ownedElement(op, in, index, type);
+  }
+  if (!behind)
+    return;
+  b.CreateBr(behind);
+  b.SetInsertPoint(behind);
 }
 
 } // namespace toy

@@ -55,7 +55,7 @@ Value *FunctionEmitter::sizeOf(mlir::Value tensor, int64_t axis) {
       if (dominance.dominates(block, current))
         return known;
   Value *at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), slots[tensor].object, offsetof(rt::Tensor, sizes) + 8 * axis);
-  LoadInst *size = b.CreateLoad(b.getInt64Ty(), at);
+  LoadInst *size = readHeader(b.getInt64Ty(), at);
   size->setMetadata(LLVMContext::MD_range,
                     MDBuilder(b.getContext()).createRange(APInt(64, 0), APInt(64, largestSize + 1)));
   if (hasName)
@@ -211,8 +211,8 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
   TypeSwitch<mlir::Operation *>(op)
       .Case<ConstantOp, FusedOp, DimOp, RelabelOp, TruthOp, CheckIndexOp, CheckSizeOp, CheckEqualOp, AssertOp,
             SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, AppendOp, ShortenOp, ListLenOp,
-            ListElementOp, ListAppendOp, ListSetOp, GemmOp, PlanarGemmOp, SystemOp, AbsentOp, FormatOp, ToStrOp,
-            mlir::func::CallOp>([&](auto known) { emit(known); })
+            ListElementOp, ListAppendOp, ListSetOp, ListUniqueOp, ListOwnOp, GemmOp, PlanarGemmOp, SystemOp, AbsentOp,
+            FormatOp, ToStrOp, mlir::func::CallOp>([&](auto known) { emit(known); })
       .Case<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>([&](auto view) { emitView(view); })
       .Default([&](mlir::Operation *) {
         if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(op->getResult(0)).isScalar())
