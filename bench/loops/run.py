@@ -158,6 +158,14 @@ PROGRAMS = {
     "listproduct": (100, 1.50),
     "elimination": (100, 1.50),
     "subsetsum": (16, 1.50),
+    "lifelist": (60, 1.50),
+    "dplist": (400, 1.50),
+    "warshall": (80, 1.50),
+    "gridcube": (30, 1.50),
+    "luperm": (80, 1.50),
+    "queenslist": (8, 1.50),
+    "stackcalc": (3_000, 1.50),
+    "trie": (3_000, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],

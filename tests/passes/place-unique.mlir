@@ -183,3 +183,67 @@ func.func @same(%x: !toy.tensor<f64[N]>, %l: !toy.list<!toy.tensor<f64[]>>, %i: 
   %n = toy.list_set %l, %j, %b : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
   return %y, %m, %n : !toy.tensor<f64[N]>, !toy.list<!toy.tensor<f64[]>>, !toy.list<!toy.tensor<f64[]>>
 }
+
+// A row of a list changes in the list, which is made unique before the loops, the row before the loop in which it is one.
+// CHECK-LABEL: @rows
+// CHECK: %[[L:.*]] = toy.list_unique %arg0
+// CHECK-NEXT: cf.br ^bb1
+// CHECK: ^bb2:
+// CHECK-NEXT: toy.list_own %[[L]], %[[I:.*]] :
+// CHECK-NEXT: %[[ROW:.*]] = toy.list_element %[[L]], %[[I]] {changed, toy.guarded}
+// CHECK-NEXT: cf.br ^bb4
+// CHECK: toy.element_set %[[ROW]]
+// CHECK-NOT: toy.list_set
+func.func @rows(%m: !toy.list<!toy.tensor<f64["?"]>>, %v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> !toy.list<!toy.tensor<f64["?"]>> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^outer(%m, %0 : !toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>)
+^outer(%a: !toy.list<!toy.tensor<f64["?"]>>, %i: !toy.tensor<i64[]>):
+  %s = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %b = toy.truth %s : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %b, ^enter, ^exit
+^enter:
+  cf.br ^inner(%a, %0 : !toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>)
+^exit:
+  return %a : !toy.list<!toy.tensor<f64["?"]>>
+^inner(%c: !toy.list<!toy.tensor<f64["?"]>>, %j: !toy.tensor<i64[]>):
+  %t = toy.lt %j, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^next
+^body:
+  %len = toy.list_len %c : (!toy.list<!toy.tensor<f64["?"]>>) -> !toy.tensor<i64[]>
+  %at = toy.check_index %i, %len {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %row = toy.list_element %c, %at : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[M]>
+  %changed = toy.element_store %row, %v, %j : (!toy.tensor<f64[M]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[M]>
+  %e = toy.list_set %c, %at, %changed : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>, !toy.tensor<f64[M]>) -> !toy.list<!toy.tensor<f64["?"]>>
+  %k = toy.add %j, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^inner(%e, %k : !toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>)
+^next:
+  %l = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^outer(%c, %l : !toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>)
+}
+
+// A row gets a second name in the loop: it is looked at in each turn.
+// CHECK-LABEL: @named
+// CHECK: toy.list_append
+// CHECK: toy.list_own %{{.*}}, %{{.*}} {inside}
+// CHECK: toy.element_set
+func.func @named(%m: !toy.list<!toy.tensor<f64["?"]>>, %others: !toy.list<!toy.tensor<f64["?"]>>, %v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> (!toy.list<!toy.tensor<f64["?"]>>, !toy.list<!toy.tensor<f64["?"]>>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^loop(%m, %others, %0 : !toy.list<!toy.tensor<f64["?"]>>, !toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>)
+^loop(%c: !toy.list<!toy.tensor<f64["?"]>>, %o: !toy.list<!toy.tensor<f64["?"]>>, %j: !toy.tensor<i64[]>):
+  %t = toy.lt %j, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^exit
+^body:
+  %held = toy.list_element %c, %0 : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[K]>
+  %p = toy.list_append %o, %held : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<f64[K]>) -> !toy.list<!toy.tensor<f64["?"]>>
+  %row = toy.list_element %c, %0 : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[M]>
+  %changed = toy.element_store %row, %v, %j : (!toy.tensor<f64[M]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[M]>
+  %e = toy.list_set %c, %0, %changed : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>, !toy.tensor<f64[M]>) -> !toy.list<!toy.tensor<f64["?"]>>
+  %k = toy.add %j, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^loop(%e, %p, %k : !toy.list<!toy.tensor<f64["?"]>>, !toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>)
+^exit:
+  return %c, %o : !toy.list<!toy.tensor<f64["?"]>>, !toy.list<!toy.tensor<f64["?"]>>
+}
