@@ -33,6 +33,7 @@ struct Check {
   const SCEV *first; ///< the index in the first turn; with a step of 0 the most that it may be
   int64_t step;
   const SCEV *size;
+  const SCEV *fails = nullptr; ///< the turn that is outside, where LLVM asks for just that
 };
 } // namespace
 
@@ -102,14 +103,39 @@ static const SCEV *mostOf(const SCEV *index, const Loop &loop, ScalarEvolution &
   return nullptr;
 }
 
+/// A check that LLVM has made a comparison with the first index outside.
+static std::optional<Check> equalityOf(BranchInst &branch, const ICmpInst &compared, Loop &loop,
+                                       ScalarEvolution &evolution) {
+  const unsigned inside = compared.getPredicate() == ICmpInst::ICMP_EQ ? 1 : 0;
+  if (!compared.isEquality() || !isRare(branch, 1 - inside))
+    return std::nullopt;
+  for (unsigned i : {0, 1}) {
+    auto *moving = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(compared.getOperand(i)));
+    Value *end = compared.getOperand(1 - i);
+    if (!moving || moving->getLoop() != &loop || !moving->isAffine() || !loop.isLoopInvariant(end))
+      continue;
+    const SCEV *step = moving->getStepRecurrence(evolution), *first = moving->getStart(),
+               *last = evolution.getSCEV(end);
+    if (!step->isOne() && !step->isAllOnesValue())
+      return std::nullopt;
+    const SCEV *turns = step->isOne() ? evolution.getMinusSCEV(last, first) : evolution.getMinusSCEV(first, last);
+    Value *index = compared.getOperand(i);
+    return Check{&branch, inside, index, index, turns, 0, turns, turns};
+  }
+  return std::nullopt;
+}
+
 static std::optional<Check> checkOf(BranchInst &branch, Loop &loop, ScalarEvolution &evolution) {
   Value *counted, *bound;
   CmpPredicate predicate;
   if (!branch.isConditional() || !match(branch.getCondition(), m_ICmp(predicate, m_Value(counted), m_Value(bound))) ||
       !counted->getType()->isIntegerTy(64))
     return std::nullopt;
+  if (auto *compared = cast<ICmpInst>(branch.getCondition()); compared->isEquality())
+    return equalityOf(branch, *compared, loop, evolution);
   CmpInst::Predicate order = predicate;
-  if (loop.isLoopInvariant(counted)) {
+  const bool isFixed = loop.isLoopInvariant(counted) && loop.isLoopInvariant(bound); // LLVM leaves it in its branch
+  if (isFixed ? order == CmpInst::ICMP_UGT || order == CmpInst::ICMP_ULE : loop.isLoopInvariant(counted)) {
     std::swap(counted, bound);
     order = CmpInst::getSwappedPredicate(order);
   }
@@ -131,6 +157,8 @@ static std::optional<Check> checkOf(BranchInst &branch, Loop &loop, ScalarEvolut
     return std::nullopt;
   if (!isRare(branch, 1 - inside))
     return std::nullopt;
+  if (isFixed)
+    return Check{&branch, inside, counted, counted, evolution.getSCEV(counted), 0, size};
   Value *index = beforeWrapping(counted);
   const SCEV *at = evolution.getSCEV(index);
   if (const SCEV *most = mostOf(at, loop, evolution))
@@ -171,18 +199,54 @@ static bool isInEachTurn(Loop &loop, const SmallPtrSetImpl<BasicBlock *> &blocks
 
 /// What a check asks: its index in the first turn, the step, and the size.
 static std::tuple<const SCEV *, int64_t, const SCEV *> questionOf(const Check &check) {
-  return {check.first, check.step, check.size};
+  return {check.first, check.fails ? INT64_MAX : check.step, check.size};
 }
 
-/// Leaves only what every turn asks, in whatever branch: the other questions need not be true of all turns.
-static void keepCertain(Loop &loop, SmallVectorImpl<Check> &checks) {
+/// Whether a condition compares what is known of all turns: a counter with a bound.
+static bool comparesCounters(Value *condition, Loop &loop, ScalarEvolution &evolution, int depth = 0) {
+  constexpr int deepest = 4;
+  auto *op = dyn_cast<Instruction>(condition);
+  if (!op || !loop.contains(op))
+    return false;
+  if (auto *compared = dyn_cast<ICmpInst>(op))
+    return llvm::all_of(compared->operands(), [&](Value *v) {
+      auto *moving = evolution.isSCEVable(v->getType()) ? dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(v)) : nullptr;
+      return moving || loop.isLoopInvariant(v);
+    });
+  return depth < deepest &&
+         llvm::any_of(
+             op->operands(),
+             [&](Value *v) { return v->getType()->isIntegerTy(1) && comparesCounters(v, loop, evolution, depth + 1); });
+}
+
+/// Whether a check is behind a branch that a counter decides: it may be there because the index is outside elsewhere.
+static bool isGuarded(const Check &check, Loop &loop, DominatorTree &tree, ScalarEvolution &evolution) {
+  BasicBlock *at = check.branch->getParent();
+  while (at != loop.getHeader()) {
+    at = tree.getNode(at)->getIDom()->getBlock();
+    auto *branch = dyn_cast<BranchInst>(at->getTerminator());
+    if (!branch)
+      return true;
+    const bool decides = branch->isConditional() &&
+                         llvm::all_of(branch->successors(), [&](BasicBlock *to) { return loop.contains(to); });
+    if (decides && comparesCounters(branch->getCondition(), loop, evolution))
+      return true;
+  }
+  return false;
+}
+
+/// Leaves what every turn asks, in whatever branch, and what data decide whether a turn asks: other questions need not
+/// be true of all turns.
+static void keepCertain(Loop &loop, DominatorTree &tree, ScalarEvolution &evolution, SmallVectorImpl<Check> &checks) {
   SmallDenseMap<std::tuple<const SCEV *, int64_t, const SCEV *>, SmallPtrSet<BasicBlock *, 4>> blocks;
   for (const Check &check : checks)
     blocks[questionOf(check)].insert(check.branch->getParent());
-  erase_if(checks, [&](const Check &check) { return !isInEachTurn(loop, blocks[questionOf(check)]); });
+  erase_if(checks, [&](const Check &check) {
+    return !isInEachTurn(loop, blocks[questionOf(check)]) && isGuarded(check, loop, tree, evolution);
+  });
 }
 
-static std::optional<Checked> checksOf(Loop &loop, ScalarEvolution &evolution) {
+static std::optional<Checked> checksOf(Loop &loop, DominatorTree &tree, ScalarEvolution &evolution) {
   constexpr unsigned mostInstructions = 250;
   BasicBlock *latch = loop.getLoopLatch();
   if (!loop.isInnermost() || !loop.getLoopPreheader() || !latch || !loop.isLoopExiting(latch) || !loop.isSafeToClone())
@@ -207,7 +271,7 @@ static std::optional<Checked> checksOf(Loop &loop, ScalarEvolution &evolution) {
   erase_if(out.checks, [&](const Check &check) {
     return !expander.isSafeToExpandAt(check.first, at) || !expander.isSafeToExpandAt(check.size, at);
   });
-  keepCertain(loop, out.checks);
+  keepCertain(loop, tree, evolution, out.checks);
   return out.checks.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
@@ -224,6 +288,10 @@ static Value *allInside(const Checked &checked, Instruction *before, ScalarEvolu
     if (!done.insert(questionOf(check)).second)
       continue;
     Value *first = expand(check.first), *size = expand(check.size);
+    if (check.fails) {
+      require(b.CreateICmpULT(back, first));
+      continue;
+    }
     require(b.CreateICmpULT(first, size));
     if (check.step == 0) // the most that it may be
       continue;
@@ -286,7 +354,7 @@ PreservedAnalyses KeepCheckedLoops::run(Loop &loop, LoopAnalysisManager &analyse
   constexpr unsigned fewest = 6; // of fewer turns the checks cost no more than two loops
   BasicBlock *latch = loop.getLoopLatch();
   if (latch && loop.isLoopExiting(latch) && results.SE.getSmallConstantTripCount(&loop, latch) >= fewest &&
-      !findOptionMDForLoop(&loop, keepsTurns) && checksOf(loop, results.SE))
+      !findOptionMDForLoop(&loop, keepsTurns) && checksOf(loop, results.DT, results.SE))
     addStringMetadataToLoop(&loop, keepsTurns, 1);
   return PreservedAnalyses::all();
 }
@@ -325,7 +393,7 @@ PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &
     keepRolled(*loop, evolution);
   SmallVector<BasicBlock *> decided;
   for (Loop *loop : loops.getLoopsInPreorder())
-    if (auto checked = checksOf(*loop, evolution)) { // what a loop begins with may be another one's result
+    if (auto checked = checksOf(*loop, tree, evolution)) { // what a loop begins with may be another one's result
       makeVersions(*checked, tree, loops, evolution);
       for (const Check &check : checked->checks)
         decided.push_back(check.branch->getParent());
