@@ -10,12 +10,14 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace toy {
 
@@ -92,6 +94,13 @@ static Value *turnsBack(Loop &loop, uint64_t turns, ScalarEvolution &evolution) 
              : nullptr;
 }
 
+/// What a value of a loop's header gets more by in each turn, as the addition that says so, or null.
+static BinaryOperator *additionOf(PHINode &phi, Loop &loop) {
+  Value *step = nullptr;
+  auto *next = dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
+  return next && match(next, m_c_Add(m_Specific(&phi), m_Value(step))) && loop.isLoopInvariant(step) ? next : nullptr;
+}
+
 /// preheader → header … latch ? header : exit        becomes
 /// preheader → strip(left): here = min(left, turns - 1) → header(turn = here + 1) … latch: turn - 1 == 0 ? between :
 /// header(turn - 1);
@@ -109,10 +118,15 @@ static Value *stripMine(const Strips &strips) {
   IRBuilder<> b(strip);
   Type *i64 = b.getInt64Ty();
   PHINode *left = b.CreatePHI(i64, 2);
+  SmallVector<std::tuple<PHINode *, BinaryOperator *, Value *>> counters; // by strips, and what is added in a turn
   for (PHINode &phi : header->phis()) {
+    BinaryOperator *next = phi.getType()->isIntegerTy(64) ? additionOf(phi, *strips.loop) : nullptr;
     PHINode *first = b.CreatePHI(phi.getType(), 2);
     first->addIncoming(phi.getIncomingValueForBlock(preheader), preheader);
-    first->addIncoming(phi.getIncomingValueForBlock(latch), again);
+    if (next)
+      counters.emplace_back(first, next, next->getOperand(next->getOperand(0) == &phi));
+    else
+      first->addIncoming(phi.getIncomingValueForBlock(latch), again);
     phi.setIncomingValueForBlock(preheader, first);
     phi.replaceIncomingBlockWith(preheader, strip);
   }
@@ -136,6 +150,13 @@ static Value *stripMine(const Strips &strips) {
   b.SetInsertPoint(between);
   b.CreateCondBr(b.CreateICmpEQ(left, here), exit, again);
   b.SetInsertPoint(again);
+  // A strip that is not the last one is whole. What is asked of a loop's last turn would keep its end from vectors, and
+  // so would a beginning that follows from it keep what lies before that apart from what the loop stores.
+  for (auto [first, next, step] : counters) {
+    Value *way = b.CreateMul(step, b.getInt64(strips.turns), "", next->hasNoUnsignedWrap(), next->hasNoSignedWrap());
+    Value *begin = b.CreateAdd(first, way, "", next->hasNoUnsignedWrap(), next->hasNoSignedWrap());
+    first->addIncoming(begin, again);
+  }
   left->addIncoming(strips.left, preheader);
   left->addIncoming(b.CreateSub(b.CreateSub(left, here), b.getInt64(1)), again);
   look(b.CreateBr(strip), strips.mark);
