@@ -23,6 +23,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -238,6 +239,19 @@ static void leaveStraightCode(Module &module) {
 }
 
 namespace {
+/// Loops of few turns that are written out late divide by the same in each: what two of them have in common is found
+/// where it is divisions.
+struct CommonDivisions : PassInfoMixin<CommonDivisions> {
+  static PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    constexpr unsigned many = 4; // of one divisor
+    SmallDenseMap<Value *, unsigned> divisions;
+    for (Instruction &i : instructions(function))
+      if (i.isIntDivRem() && !isa<Constant>(i.getOperand(1)) && ++divisions[i.getOperand(1)] == many)
+        return EarlyCSEPass().run(function, analyses);
+    return PreservedAnalyses::all();
+  }
+};
+
 /// All passes of code generation but one, which takes up to half of its time.
 class NoStrengthReduction : public OptPassGate {
   bool shouldRunPass(StringRef pass, StringRef) const override { return pass != "Loop Strength Reduction"; }
@@ -264,6 +278,7 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     passes.addPass(StripTurns());
   });
   builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel, ThinOrFullLTOPhase) {
+    passes.addPass(createModuleToFunctionPassAdaptor(CommonDivisions()));
     passes.addPass(createModuleToFunctionPassAdaptor(LaneConversions()));
     passes.addPass(createModuleToFunctionPassAdaptor(LaneProducts()));
     passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
