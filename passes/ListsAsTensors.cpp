@@ -3,6 +3,7 @@
 /// Lists of numbers that never leave their module become vectors, which grow as they do and which loops over elements
 /// know: what is stored goes where it is, behind one question whether somebody else holds it.
 #include "ir/Constants.h"
+#include "passes/FillVectors.h"
 #include "passes/ListGroups.h"
 #include "passes/Passes.h"
 
@@ -275,7 +276,11 @@ private:
 };
 
 struct ListsAsTensorsPass : impl::ListsAsTensorsBase<ListsAsTensorsPass> {
-  void runOnOperation() override { ModuleConverter(getOperation()).run(); }
+  void runOnOperation() override {
+    ModuleConverter(getOperation()).run();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      fillVectors(function);
+  }
 };
 
 } // namespace

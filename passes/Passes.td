@@ -149,7 +149,8 @@ def ListsAsTensors : Pass<"toy-lists-as-tensors", "::mlir::ModuleOp"> {
     loops over elements holds for it. Sizes are what lists are made with and appends add; where ways join with different
     ones, they get a name. A function that others may call keeps its lists, and has a copy, `f.vectors`, for calls by
     functions that have none in their signature. An element that is set to what it was is not set. A list of such lists
-    is one of vectors, under the same conditions.
+    is one of vectors, under the same conditions. A vector that is empty before a counted loop which cannot fail, and to
+    which each turn appends a number, is made with all its elements, and the loop stores them.
 
     Before: `%y = toy.list_append %x, %v`, `%z = toy.list_set %y, %i, %w`. After: `%y = toy.append %x, %v`, `%z =
     toy.element_store %y, %w, %i`. Requires: nothing. Guarantees: lists that are handed to or by other modules,
@@ -209,6 +210,8 @@ def PlaceUnique : Pass<"toy-place-unique", "::mlir::func::FuncOp"> {
     Every `toy.element_store` becomes a `toy.element_set` of a value that nobody else holds: one that was made here, or
     a `toy.unique`, which stands before the outermost loop in which the value gets no second name. Values that loops
     only hand on are no longer arguments of their blocks. A fill all of whose uses are made unique is filled for each.
+    What is read from a list, stored into and put back changes in the list, which is made unique in the same way
+    (`toy.list_unique`, `toy.list_own`); elements of lists that are the same in all turns are found before loops.
 
     Before: `^loop(%x): %y = toy.element_store %x, %v, %i; cf.br ^loop(%y)`. After: `%u = toy.unique %x0; ^loop:
     toy.element_set %u, %v, %i; cf.br ^loop`. Requires: the last pass before code is emitted: values change from here

@@ -118,6 +118,18 @@ LOOPS_MUTANTS = [
         "|| isa<ListLenOp, ListElementOp>(user))",
     ),
     (
+        "loops that may end early have their vectors before",
+        "passes/FillVectors.cpp",
+        "return llvm::all_of(*block, cannotFail) &&",
+        "return true ||",
+    ),
+    (
+        "a vector that a loop fills has its last length in the loop",
+        "passes/FillVectors.cpp",
+        "askCounter(growth.vector, counted, 0, &loop);",
+        "",
+    ),
+    (
         "rows that somebody else holds change",
         "passes/lowering/Lists.cpp",
         "      alone, [&] { return element; },",

@@ -91,6 +91,7 @@ KINDS = {
             "e2e/listed-rows.toy",
             "e2e/moved-addresses.toy",
             "e2e/rows-in-lists.toy",
+            "e2e/filled-lists.toy",
             "short_rows.py",
             "lists.py",
             "list_cells.py",

@@ -14,7 +14,7 @@
 // CHECK-NOT: toy.list
 func.func @grown(%v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<i64[]>, !toy.tensor<f64[]>) {
   %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
-  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<2> : tensor<i64>} : () -> !toy.tensor<i64[]>
   %x = toy.list : () -> !toy.list<!toy.tensor<f64[]>>
   cf.br ^header(%x, %0 : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>)
 ^header(%a: !toy.list<!toy.tensor<f64[]>>, %i: !toy.tensor<i64[]>):
@@ -249,4 +249,48 @@ func.func @parts(%v: !toy.tensor<f64[2]>) -> !toy.tensor<f64[2]> {
   %b = toy.list_append %a, %v {packed = array<i64: 1>} : (!toy.list<!toy.tensor<c128[]>>, !toy.tensor<f64[2]>) -> !toy.list<!toy.tensor<c128[]>>
   %r = toy.list_element %b, %0 {packed = array<i64>} : (!toy.list<!toy.tensor<c128[]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[2]>
   return %r : !toy.tensor<f64[2]>
+}
+
+// A vector to which each turn of a counted loop appends is made with its length; one of a loop that may fail is not.
+// CHECK-LABEL: @filled
+// CHECK: %[[N:.*]] = toy.maximum %arg1
+// CHECK: toy.full %{{.*}}, %[[N]]
+// CHECK: toy.element_store
+// CHECK-NOT: toy.append
+// CHECK-LABEL: @mayFail
+// CHECK: toy.append
+func.func @filled(%v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<i64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %x = toy.list  : () -> !toy.list<!toy.tensor<f64[]>>
+  cf.br ^loop(%x, %0 : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>)
+^loop(%a: !toy.list<!toy.tensor<f64[]>>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %b = toy.list_append %a, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^loop(%b, %j : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>)
+^exit:
+  %r = toy.list_len %a : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  return %r : !toy.tensor<i64[]>
+}
+func.func @mayFail(%v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>) -> !toy.tensor<i64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %x = toy.list  : () -> !toy.list<!toy.tensor<f64[]>>
+  cf.br ^loop(%x, %0 : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>)
+^loop(%a: !toy.list<!toy.tensor<f64[]>>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %k = toy.check_index %i, %m {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %b = toy.list_append %a, %v : (!toy.list<!toy.tensor<f64[]>>, !toy.tensor<f64[]>) -> !toy.list<!toy.tensor<f64[]>>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^loop(%b, %j : !toy.list<!toy.tensor<f64[]>>, !toy.tensor<i64[]>)
+^exit:
+  %r = toy.list_len %a : (!toy.list<!toy.tensor<f64[]>>) -> !toy.tensor<i64[]>
+  return %r : !toy.tensor<i64[]>
 }
