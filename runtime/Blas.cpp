@@ -70,55 +70,6 @@ void call(int64_t m, int64_t n, int64_t k, std::complex<double> alpha, BlasOpera
                    leading);
 }
 
-void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, float alpha, BlasOperand<float> a, const float *x,
-                int64_t step, float beta, float *y) {
-  openBlas().sgemv(CblasRowMajor, flag, m, n, alpha, a.data, a.leading, x, step, beta, y, 1);
-}
-void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, double alpha, BlasOperand<double> a, const double *x,
-                int64_t step, double beta, double *y) {
-  openBlas().dgemv(CblasRowMajor, flag, m, n, alpha, a.data, a.leading, x, step, beta, y, 1);
-}
-void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, std::complex<float> alpha,
-                BlasOperand<std::complex<float>> a, const std::complex<float> *x, int64_t step,
-                std::complex<float> beta, std::complex<float> *y) {
-  openBlas().cgemv(CblasRowMajor, flag, m, n, &alpha, a.data, a.leading, x, step, &beta, y, 1);
-}
-void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, std::complex<double> alpha,
-                BlasOperand<std::complex<double>> a, const std::complex<double> *x, int64_t step,
-                std::complex<double> beta, std::complex<double> *y) {
-  openBlas().zgemv(CblasRowMajor, flag, m, n, &alpha, a.data, a.leading, x, step, &beta, y, 1);
-}
-
-/// op(A) x for an m x k op(A), or its transpose times x; false where BLAS has no such call (a conjugate that is not
-/// transposed).
-template <typename T>
-bool tryVector(bool transposed, int64_t m, int64_t k, T alpha, const T *a, const MatrixOperand &ao, const T *x,
-               int64_t step, bool conjugateX, T beta, T *y) {
-  std::vector<T> scratchA, scratchX;
-  BlasOperand<T> matrix = prepare(a, m, k, ao, scratchA);
-  bool isStored = matrix.flag == CblasNoTrans;
-  if (transposed && matrix.flag == CblasConjTrans)
-    return false;
-  int64_t count = transposed ? m : k;
-  if ((conjugateX && isComplexType<T>) || step == 0) {
-    for (int64_t i = 0; i < count; ++i)
-      scratchX.push_back(conjugateX ? conjugated(x[i * step]) : x[i * step]);
-    x = scratchX.data();
-    step = 1;
-  }
-  if (step < 0) // BLAS counts from the other end
-    x += (count - 1) * step;
-  CBLAS_TRANSPOSE flag = transposed ? (isStored ? CblasTrans : CblasNoTrans) : matrix.flag;
-  const int64_t rows = isStored ? m : k, columns = isStored ? k : m;
-  // A row more than there is would be read (see Lapack<T>::room): the last two results are computed each on its own.
-  const int64_t apart = isComplexType<T> && flag != CblasNoTrans && columns % 4 == 2 ? 2 : 0;
-  if (columns > apart)
-    callVector(flag, rows, columns - apart, alpha, matrix, x, step, beta, y);
-  for (int64_t j = columns - apart; j < columns; ++j)
-    callVector(flag, rows, 1, alpha, {matrix.data + j, matrix.flag, matrix.leading}, x, step, beta, y + j);
-  return true;
-}
-
 /// One product in plain loops: small sizes, where a library call costs more than the work.
 template <typename T>
 void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo,
@@ -316,12 +267,11 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
     if constexpr (!isComplexType<T>) {
       if (narrowProduct(m, n, k, T(alpha), a, ao, b, bo, T(beta), c))
         return;
-    } else if (alpha == 1 && beta == 0 && complexProduct(m, n, k, a, ao, b, bo, c))
+    } else if (beta == 0 && complexProduct(m, n, k, a, ao, b, bo, c)) {
+      for (int64_t i = 0; alpha != 1 && i < m * n; ++i)
+        c[i] *= typename T::value_type(alpha);
       return;
-    if (n == 1 && tryVector(false, m, k, T(alpha), a, ao, b, bo.rowStride, bo.conjugate, T(beta), c))
-      return;
-    if (n > 1 && m == 1 && tryVector(true, k, n, T(alpha), b, bo, a, ao.columnStride, ao.conjugate, T(beta), c))
-      return;
+    }
     const bool isTriangle = m == n && beta == 0 && isByTriangle<T>(m, k, gram);
     if constexpr (std::is_same_v<T, double>)
       if (!isTriangle && panelProduct(m, n, k, alpha, a, ao, b, bo, beta, c))

@@ -3,45 +3,15 @@
 /// Products and sums are rounded each, without fused operations, and their order depends on sizes alone: the same bits
 /// with every instruction set and any number of threads.
 #include "runtime/NarrowKernels.h"
-#include "runtime/LaneTransposes.h"
-
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
+#include "runtime/LaneSums.h"
 
 namespace toy::rt {
 namespace {
 
-template <typename T> using Vector = Register<T>;
-template <typename T> constexpr int lanes = registerLanes<T>;
-constexpr int sumLanes = 32, ahead = 2048; // bytes
-template <typename T> constexpr int registers = sumLanes / lanes<T>;
+constexpr int ahead = 2048; // bytes
 /// Rows whose sums are in registers at once, and registers of sums.
 constexpr int tall = registerBytes == 64 ? 4 : registerBytes == 32 ? 2 : 1, most = registerBytes == 64 ? 16 : 8;
 
-template <typename T> Vector<T> load(const T *from) {
-  Vector<T> v;
-  __builtin_memcpy(&v, from, sizeof v);
-  return v;
-}
-/// The first n lanes, the others 0; nothing behind them is read.
-template <typename T> Vector<T> loadSome(const T *from, int64_t n) {
-  if (n >= lanes<T>)
-    return load(from);
-  Vector<T> v = {};
-  if (n <= 0)
-    return v;
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == sizeof(float))
-    return __builtin_bit_cast(Vector<T>, _mm512_maskz_loadu_ps(static_cast<__mmask16>((1 << n) - 1), from));
-  else
-    return __builtin_bit_cast(Vector<T>, _mm512_maskz_loadu_pd(static_cast<__mmask8>((1 << n) - 1), from));
-#else
-  for (int64_t i = 0; i < n; ++i)
-    v[i] = from[i];
-  return v;
-#endif
-}
 /// Lane i and lane i + 16, then i + 8, and so on.
 template <typename V> auto halved(V sum) {
   if constexpr (sizeof(V) == sizeof(sum[0]))
@@ -224,20 +194,6 @@ template <typename T> constexpr NarrowKernels<T> kernels{rows<T>};
 
 // ---- complex numbers
 
-/// Even and odd lanes exchanged; even lanes twice; odd lanes twice.
-template <typename V, int... i> V exchanged(V v, Numbers<int, i...>) {
-  return __builtin_shufflevector(v, v, (i ^ 1)...);
-}
-template <typename V, int... i> V evenTwice(V v, Numbers<int, i...>) {
-  return __builtin_shufflevector(v, v, (i & ~1)...);
-}
-template <typename V, int... i> V oddTwice(V v, Numbers<int, i...>) {
-  return __builtin_shufflevector(v, v, (i | 1)...);
-}
-/// -1 and 1 in turn.
-template <typename T, int... i> Vector<T> alternating(Numbers<int, i...>) { return Vector<T>{T(i % 2 ? 1 : -1)...}; }
-template <typename T> using Lanes = Below<lanes<T>>;
-
 /// As `halved` of numbers, of pairs.
 template <typename T, typename V> void halvedPairs(V sum, T *to) {
   if constexpr (sizeof(V) == 2 * sizeof(T)) {
@@ -298,9 +254,9 @@ template <typename T, int R> void complexRowsTogether(const ComplexRows<T> &x, i
     __builtin_memcpy(x.c + (row + r) * x.step * 2, sums[r], sizeof sums[r]);
 }
 #ifdef __AVX512F__
-/// As `shortRows`, of complex numbers.
+/// As `shortRows`, of up to 64 complex numbers: each lane has at most two.
 template <typename T, int used> void shortComplexRows(const ComplexRows<T> &x, int64_t &begin, int64_t end) {
-  constexpr int together = lanes<T> / 2;
+  constexpr int together = lanes<T> / 2, ofLanes = 2 * registers<T>, summed = used < ofLanes ? used : ofLanes;
   const Vector<T> alternate = alternating<T>(Lanes<T>());
   const Vector<T> ofRows = x.conjugateA ? -alternate : Vector<T>(T(1));
   const Vector<T> ofVector = x.conjugateVector ? -alternate : alternate;
@@ -314,12 +270,14 @@ template <typename T, int used> void shortComplexRows(const ComplexRows<T> &x, i
     Vector<T> sums[together];
     for (int r = 0; r < together; ++r) {
       const T *row = x.a + (begin + r) * x.stride * 2;
-      Vector<T> parts[used];
+      Vector<T> parts[summed];
       for (int q = 0; q < used; ++q) {
-        const Vector<T> element = loadSome(row + q * lanes<T>, 2 * x.k - q * lanes<T>) * ofRows;
-        parts[q] = Vector<T>(T(0)) + (element * re[q] + exchanged(element, Lanes<T>()) * im[q]);
+        const Vector<T> element =
+            (q < used - 1 ? load(row + q * lanes<T>) : loadSome(row + q * lanes<T>, 2 * x.k - q * lanes<T>)) * ofRows;
+        const Vector<T> before = q < ofLanes ? Vector<T>(T(0)) : parts[q % ofLanes];
+        parts[q % ofLanes] = before + (element * re[q] + exchanged(element, Lanes<T>()) * im[q]);
       }
-      sums[r] = sumOfRegisters<T, 2 * registers<T>>(parts);
+      sums[r] = sumOfRegisters<T, ofLanes>(parts);
     }
     const Vector<T> all = sumsOf<T, 2>(sums);
     if (x.step == 1)
@@ -333,14 +291,14 @@ template <typename T, int used> void shortComplexRows(const ComplexRows<T> &x, i
 template <typename T, int used = 1> void shortComplexRowsOf(const ComplexRows<T> &x, int64_t &begin, int64_t end) {
   if (2 * x.k <= used * lanes<T>)
     return shortComplexRows<T, used>(x, begin, end);
-  if constexpr (used < 2 * registers<T>)
+  if constexpr (used < 4 * registers<T>)
     shortComplexRowsOf<T, used + 1>(x, begin, end);
 }
 #endif
 
 template <typename T> void complexRows(const ComplexRows<T> &x, int64_t begin, int64_t end) {
 #ifdef __AVX512F__
-  if (x.k <= sumLanes && x.shift == 0)
+  if (x.k <= 2 * sumLanes && x.shift == 0)
     shortComplexRowsOf<T>(x, begin, end);
 #endif
   constexpr int count = 2 * sumLanes / lanes<T>, together = most >= 2 * count ? 2 : 1;

@@ -2,8 +2,10 @@
 /// \file
 /// Gives threads rows, or blocks of a long sum.
 #include "runtime/NarrowProducts.h"
+#include "runtime/ColumnKernels.h"
 #include "runtime/NarrowKernels.h"
 #include "runtime/Parallel.h"
+#include "runtime/Scratch.h"
 
 #include <algorithm>
 #include <array>
@@ -47,6 +49,100 @@ template <typename Product> void inPieces(const Product &x, int64_t n, int64_t w
         kernelsOf(product).rows(product, begin, end);
       },
       const_cast<Product *>(&x));
+}
+
+template <typename T> const ColumnKernels<T> &columnKernels() {
+  static const ColumnKernels<T> chosen = [] {
+    if constexpr (std::is_same_v<T, float>)
+      return TOY_KERNELS_OF_MACHINE(columnKernelsF32);
+    else
+      return TOY_KERNELS_OF_MACHINE(columnKernelsF64);
+  }();
+  return chosen;
+}
+template <typename T>
+void rowsOfColumns(const NarrowProduct<T> &x, int64_t begin, int64_t end, const ColumnTiles &tiles, void *room) {
+  columnKernels<T>().rows(x, begin, end, tiles, room);
+}
+template <typename T>
+void rowsOfColumns(const ComplexRows<T> &x, int64_t begin, int64_t end, const ColumnTiles &tiles, void *room) {
+  columnKernels<T>().complexRows(x, begin, end, tiles, room);
+}
+
+/// Rows [0, n) of a matrix whose columns lie together, whose numbers have so many bytes, by some
+/// vectors. Of few columns, or in the second cache all columns of a few
+/// rows are read before others; what does not fit is read as it lies, a few columns at a time.
+template <typename Product> void byColumns(const Product &x, int64_t n, int64_t work, int64_t bytes, int64_t vectors) {
+  constexpr int64_t grain = 1 << 15, cached = 1 << 19, fewColumns = 64;
+  struct Context {
+    const Product &x;
+    ColumnTiles tiles;
+    int64_t vectors;
+  } context{x, {8192, vectors == 1 && (x.k <= fewColumns || n * x.k * bytes <= cached)}, vectors};
+  if (vectors > 1)
+    context.tiles.bytes = 1024;
+  const int64_t ofTile = std::min(context.tiles.bytes / bytes, (n + threads() - 1) / threads());
+  parallelFor(
+      n, std::max(ofTile, grain / std::clamp<int64_t>(work, 1, grain)),
+      [](void *opaque, int64_t begin, int64_t end) {
+        const auto &[x, tiles, vectors] = *static_cast<const Context *>(opaque);
+        constexpr int64_t few = 4096;
+        alignas(64) std::byte little[few];
+        if (tiles.room(vectors) <= few)
+          return rowsOfColumns(x, begin, end, tiles, little);
+        const Scratch<std::byte> room(tiles.room(vectors));
+        rowsOfColumns(x, begin, end, tiles, room.data());
+      },
+      &context);
+}
+
+template <typename T>
+void copyStrided(const T *from, int64_t outerFrom, int64_t innerFrom, int64_t outer, int64_t inner, T *to,
+                 int64_t outerTo, int64_t innerTo) {
+  for (int64_t i = 0; i < outer; ++i, from += outerFrom, to += outerTo)
+    for (int64_t j = 0; j < inner; ++j)
+      to[j * innerTo] = from[j * innerFrom];
+}
+
+/// Rows whose elements do not lie together, copied some at a time.
+template <typename Product, typename T>
+void byCopies(Product x, int64_t n, int64_t work, const T *a, const MatrixOperand &o, int64_t step) {
+  constexpr int64_t grain = 1 << 15, copied = 1 << 13; // elements
+  struct Context {
+    const Product &x;
+    const T *a;
+    const MatrixOperand &o;
+    int64_t step;
+  } context{x, a, o, step};
+  parallelFor(
+      n, std::max<int64_t>(1, grain / std::clamp<int64_t>(work, 1, grain)),
+      [](void *opaque, int64_t begin, int64_t end) {
+        const auto &[whole, a, o, step] = *static_cast<const Context *>(opaque);
+        const int64_t together = std::clamp<int64_t>(copied / std::max<int64_t>(whole.k, 1), 1, end - begin);
+        const Scratch<T> rows(together * whole.k);
+        for (int64_t first = begin; first < end; first += together) {
+          const int64_t count = std::min(together, end - first);
+          const T *from = a + first * o.rowStride;
+          if (std::abs(o.rowStride) < std::abs(o.columnStride))
+            copyStrided(from, o.columnStride, o.rowStride, whole.k, count, rows.data(), 1, whole.k);
+          else
+            copyStrided(from, o.rowStride, o.columnStride, count, whole.k, rows.data(), whole.k, 1);
+          Product x = whole;
+          x.a = reinterpret_cast<decltype(x.a)>(rows.data());
+          x.stride = whole.k;
+          x.c += first * step;
+          kernelsOf(x).rows(x, 0, count);
+        }
+      },
+      &context);
+}
+
+/// How an operand with several rows lies. A single column is one, too.
+enum class Layout { Rows, Columns, Apart };
+Layout layoutOf(const MatrixOperand &o, int64_t k) {
+  return o.rowStride == 1 && (o.columnStride != 1 || k == 1) ? Layout::Columns
+         : o.columnStride == 1                               ? Layout::Rows
+                                                             : Layout::Apart;
 }
 
 /// The sum of one long row of products, of numbers of so many parts: threads own its blocks, which are added in order.
@@ -111,7 +207,7 @@ bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixO
   }
   const int64_t bytes = m * k * static_cast<int64_t>(sizeof(T));
   // Products by several vectors that stay in the caches are bound by arithmetic, which is BLAS's field.
-  if (n > narrowest || (n > 1 && bytes <= severalVectors) || (m > 1 && ao.columnStride != 1))
+  if (n > narrowest || (n > 1 && bytes <= severalVectors))
     return false;
   std::vector<T> scratch, scratchRow;
   x.vectors = columnsTogether(b, bo, k, n, scratch);
@@ -122,11 +218,16 @@ bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixO
   x.alpha = alpha;
   x.beta = beta;
   x.a = m == 1 ? columnsTogether(a, {nullptr, ao.columnStride, ao.rowStride, nullptr}, k, 1, scratchRow) : a;
-  x.stride = ao.rowStride;
+  const Layout layout = m == 1 ? Layout::Rows : layoutOf(ao, k);
+  x.stride = layout == Layout::Columns ? ao.columnStride : ao.rowStride;
   if (m == 1 && n == 1 && k > sumBlock)
     longSum(x);
-  else
+  else if (layout == Layout::Rows)
     inPieces(x, m, k * n);
+  else if (layout == Layout::Columns)
+    byColumns(x, m, k * n, sizeof(T), n);
+  else
+    byCopies(x, m, k * n, a, ao, x.row);
   return true;
 }
 
@@ -140,15 +241,15 @@ bool complexProduct(int64_t m, int64_t n, int64_t k, const std::complex<T> *a, M
     std::swap(ao.rowStride, ao.columnStride);
     std::swap(bo.rowStride, bo.columnStride);
   }
-  constexpr int64_t shortRow = 32, fewOfBlas = 64; // between, BLAS adds several rows side by side
-  if (n != 1 || (m > 1 && (ao.columnStride != 1 || (k > shortRow && k <= fewOfBlas))))
+  if (n != 1)
     return false;
   std::vector<std::complex<T>> scratch, scratchRow;
   const auto *vector = columnsTogether(b, bo, k, 1, scratch);
   const auto *rows = m == 1 ? columnsTogether(a, {nullptr, ao.columnStride, 1, nullptr}, k, 1, scratchRow) : a;
+  const Layout layout = m == 1 ? Layout::Rows : layoutOf(ao, k);
   ComplexRows<T> x{k,
                    reinterpret_cast<const T *>(rows),
-                   ao.rowStride,
+                   layout == Layout::Columns ? ao.columnStride : ao.rowStride,
                    ao.conjugate,
                    reinterpret_cast<const T *>(vector),
                    bo.conjugate,
@@ -156,8 +257,12 @@ bool complexProduct(int64_t m, int64_t n, int64_t k, const std::complex<T> *a, M
                    1};
   if (m == 1 && k > sumBlock)
     std::ranges::copy(sumOfBlocks<2>(x), x.c);
-  else
+  else if (layout == Layout::Rows)
     inPieces(x, m, 4 * k);
+  else if (layout == Layout::Columns)
+    byColumns(x, m, 4 * k, sizeof(*a), 1);
+  else
+    byCopies(x, m, 4 * k, a, ao, 2);
   return true;
 }
 template bool complexProduct(int64_t, int64_t, int64_t, const std::complex<float> *, MatrixOperand,

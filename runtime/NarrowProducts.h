@@ -9,14 +9,13 @@
 
 namespace toy::rt {
 
-/// c = alpha a b + beta c for an m x k matrix a and a k x n matrix b; false where neither is narrow, or what is summed
-/// over does not lie together in the large one.
+/// c = alpha a b + beta c for an m x k matrix a and a k x n matrix b; false where neither is narrow. Bits do not depend
+/// on how the matrices lie.
 template <typename T>
 bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixOperand ao, const T *b, MatrixOperand bo,
                    T beta, T *c);
 
-/// c = a b for complex matrices, of which one is a vector; false where neither is, where rows do not lie together, and
-/// where there are several of 33 to 64.
+/// c = a b for complex matrices, of which one is a vector; false where neither is.
 template <typename T>
 bool complexProduct(int64_t m, int64_t n, int64_t k, const std::complex<T> *a, MatrixOperand ao,
                     const std::complex<T> *b, MatrixOperand bo, std::complex<T> *c);

@@ -47,10 +47,6 @@ static OpenBlas load() {
   blas.load(table.dgemm, "cblas_dgemm");
   blas.load(table.cgemm, "cblas_cgemm");
   blas.load(table.zgemm, "cblas_zgemm");
-  blas.load(table.sgemv, "cblas_sgemv");
-  blas.load(table.dgemv, "cblas_dgemv");
-  blas.load(table.cgemv, "cblas_cgemv");
-  blas.load(table.zgemv, "cblas_zgemv");
   blas.load(table.ssyrk, "cblas_ssyrk");
   blas.load(table.dsyrk, "cblas_dsyrk");
   blas.load(table.csyrk, "cblas_csyrk");

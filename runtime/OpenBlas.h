@@ -14,10 +14,6 @@ struct OpenBlas {
   decltype(&cblas_dgemm) dgemm;
   decltype(&cblas_cgemm) cgemm;
   decltype(&cblas_zgemm) zgemm;
-  decltype(&cblas_sgemv) sgemv;
-  decltype(&cblas_dgemv) dgemv;
-  decltype(&cblas_cgemv) cgemv;
-  decltype(&cblas_zgemv) zgemv;
   decltype(&cblas_ssyrk) ssyrk;
   decltype(&cblas_dsyrk) dsyrk;
   decltype(&cblas_csyrk) csyrk;

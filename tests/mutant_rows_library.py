@@ -4,6 +4,7 @@
 GRAM, BLAS = "ir/GramProduct.h", "runtime/Blas.cpp"
 SINK, REGISTERS = "passes/SinkPermutes.cpp", "runtime/ElementRegisters.h"
 TILES, PANELS = "runtime/ProductKernels.cpp", "runtime/PanelProducts.cpp"
+COLUMNS, NARROW = "runtime/ColumnKernels.cpp", "runtime/NarrowProducts.cpp"
 EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/ComplexSchur.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 LIBRARY_MUTANTS = [
@@ -54,6 +55,11 @@ LIBRARY_MUTANTS = [
     ),
     ("logarithms begin at 1", REGISTERS, "return {.low = 0};", "return {.low = 1};"),
     ("inverse functions end before 1", REGISTERS, "return {-1, 1};", "return {-0.5, 0.5};"),
+    ("lanes have no order", COLUMNS, "sumOfLanes<lane + step, 2 * step>", "sumOfLanes<lane, 2 * step>"),
+    ("blocks of columns begin anew", COLUMNS, "sums[i] = block > 0 ? sums[i] + sum : sum;", "sums[i] = sum;"),
+    ("last registers stay apart", COLUMNS, "if (tile.size > lanes<T>)", "if (tile.size < lanes<T>)"),
+    ("vectors share their sums", COLUMNS, "room + v * sumLanes * tile.registers);", "room);"),
+    ("copies begin at the first row", NARROW, "const T *from = a + first * o.rowStride;", "const T *from = a;"),
     ("inner blocks begin anew", PANELS, "x.beta = 1;", ""),
     ("small products are taken from BLAS", PANELS, "|| m * n * k <= smallForBlas", ""),
     ("columns behind a matrix are written", TILES, "std::copy_n(lane, count, c);", "std::copy_n(lane, lanes, c);"),

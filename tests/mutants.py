@@ -104,8 +104,9 @@ KINDS = {
     "library": Kind(
         LIBRARY_MUTANTS,
         ("test_small_spectra.py", "e2e/positions.toy", "test_small_products.py")
-        + ("e2e/element-domains.toy", "e2e/parts-of-transposes.toy", "e2e/eigenvalues.toy"),
-        units="PanelProducts.*",
+        + ("e2e/element-domains.toy", "e2e/parts-of-transposes.toy", "e2e/eigenvalues.toy")
+        + ("e2e/products-by-vectors.toy",),
+        units="PanelProducts.*:NarrowProducts*",
         texts=("scalarize", "sink-permutes"),
         programs=("toy-opt", "unit-tests"),
     ),
