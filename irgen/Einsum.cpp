@@ -284,6 +284,35 @@ private:
     return all;
   }
 
+  /// A batch of matrices with such rows and columns. Where the operand has its axes in the order of their transposes,
+  /// it is taken as those, which products read in place.
+  Value matrices(const Labelled &x, ArrayRef<int> batch, ArrayRef<int> rows, ArrayRef<int> columns) {
+    SmallVector<int> order(batch);
+    order.append(columns.begin(), columns.end());
+    order.append(rows.begin(), rows.end());
+    const bool isTransposed = x.labels == order;
+    if (!isTransposed) {
+      order.assign(batch.begin(), batch.end());
+      order.append(rows.begin(), rows.end());
+      order.append(columns.begin(), columns.end());
+    }
+    const Value all = arrange(x, order);
+    SmallVector<Value> sizes;
+    SmallVector<int64_t> permutation;
+    for (size_t axis = 0; axis < batch.size(); ++axis) {
+      sizes.push_back(sizeOf(g, all, axis, r));
+      permutation.push_back(axis);
+    }
+    const Value height = productOf(sizesOf(x, rows)), width = productOf(sizesOf(x, columns));
+    if (!isTransposed) {
+      sizes.append({height, width});
+      return reshape(g, all, sizes, r);
+    }
+    sizes.append({width, height});
+    permutation.append({static_cast<int64_t>(batch.size()) + 1, static_cast<int64_t>(batch.size())});
+    return permute(g, reshape(g, all, sizes, r), permutation, r);
+  }
+
   /// Labels of both that nothing needs later are summed: a matrix product over the labels of both that stay.
   Labelled contract(const Labelled &x, const Labelled &y, llvm::function_ref<bool(int)> isNeeded) {
     SmallVector<int> batch, inner, left, right;
@@ -314,26 +343,13 @@ private:
     }
     if (!batch.empty() && left.empty() && right.empty() && sumsProducts(dtype))
       return rowsOfProducts(x, y, labels, inner, dtype);
-    SmallVector<int> xOrder(batch), yOrder(batch);
-    xOrder.append(left);
-    xOrder.append(inner);
-    yOrder.append(inner);
-    yOrder.append(right);
-    Value a = arrange(x, xOrder), b = arrange(y, yOrder);
-    auto matrix = [&](Value v, ArrayRef<Value> rows, ArrayRef<Value> columns) {
-      SmallVector<Value> sizes;
-      for (size_t axis = 0; axis < batch.size(); ++axis)
-        sizes.push_back(sizeOf(g, v, axis, r));
-      sizes.append({productOf(rows), productOf(columns)});
-      return reshape(g, v, sizes, r);
-    };
-    SmallVector<Value> rows = sizesOf(x, left), columns = sizesOf(y, right), between = sizesOf(x, inner);
-    RValue product = matmul(g, RValue(matrix(a, rows, between)), RValue(matrix(b, between, columns)), r, r, r);
+    Value a = matrices(x, batch, left, inner), b = matrices(y, batch, inner, right);
+    RValue product = matmul(g, RValue(a), RValue(b), r, r, r);
     SmallVector<Value> sizes;
     for (size_t axis = 0; axis < batch.size(); ++axis)
       sizes.push_back(sizeOf(g, product.value, axis, r));
-    sizes.append(rows);
-    sizes.append(columns);
+    sizes.append(sizesOf(x, left));
+    sizes.append(sizesOf(y, right));
     return {reshape(g, product.value, sizes, r), labels};
   }
 

@@ -21,7 +21,6 @@
 #include "runtime/Transpose.h"
 #include "support/CallLimit.h"
 
-#include <cmath>
 #include <cstdarg>
 #include <optional>
 
@@ -145,6 +144,9 @@ static void toy_rt_transpose(void *to, int64_t toPitch, const void *from, int64_
                              int64_t columns, int64_t elementBytes) {
   rt::transpose({to, from, toPitch, fromPitch, rows, columns}, elementBytes);
 }
+static void toy_rt_sum_rows(void *to, const void *from, int64_t pitch, int64_t rows, int64_t count, int64_t type) {
+  rt::sumRows({to, from, pitch, rows, count}, static_cast<rt::SummedAs>(type));
+}
 static void toy_rt_join(void *to, const rt::JoinedPart *parts, int64_t count, int64_t rows) {
   rt::join(static_cast<char *>(to), {parts, static_cast<size_t>(count)}, rows);
 }
@@ -159,9 +161,8 @@ static void toy_rt_turn(int64_t done, int64_t total, int64_t innerDone, int64_t 
 static void toy_rt_index_error(int64_t index, int64_t size, int64_t axis) { rt::checkIndex(index, size, axis); }
 /// Consumes the operand and gives a tensor that nobody else holds, on the host.
 static rt::Tensor *toy_rt_unique(rt::Tensor *t) {
-  rt::Tensor *unique = rt::unique(t);
-  rt::onHostOnly(*unique);
-  return unique;
+  rt::onHostOnly(*(t = rt::unique(t)));
+  return t;
 }
 /// A copy of a tensor that somebody else holds.
 static rt::Tensor *toy_rt_copy(const rt::Tensor *t) {
@@ -438,6 +439,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_stream),
       TOY_SYMBOL(toy_rt_join),
       TOY_SYMBOL(toy_rt_transpose),
+      TOY_SYMBOL(toy_rt_sum_rows),
       TOY_SYMBOL(toy_rt_finish_stream),
       {"toy_rt_release", reinterpret_cast<void *>(static_cast<void (*)(rt::Tensor *)>(&rt::release))},
       TOY_SYMBOL(toy_rt_retain),

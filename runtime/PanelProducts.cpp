@@ -42,7 +42,7 @@ struct Panels {
 
 bool panelProduct(int64_t m, int64_t n, int64_t k, double alpha, const double *a, const MatrixOperand &ao,
                   const double *b, const MatrixOperand &bo, double beta, double *c) {
-  constexpr int64_t fewRows = 32, fewColumns = 16, smallForBlas = 1000000;
+  constexpr int64_t fewRows = 8, fewColumns = 16, smallForBlas = 1000000;
   if (!kernels().panel || m < fewRows || n < fewColumns || m * n * k <= smallForBlas)
     return false;
   // A panel of b stays in the second cache, or is wide where reading a for each panel costs more.

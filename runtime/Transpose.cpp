@@ -7,22 +7,13 @@
 
 namespace toy::rt {
 
-using TransposeKernel = void (*)(const Transposition &, int64_t elementBytes);
-namespace baseline {
-extern const TransposeKernel transposeKernel;
-}
-#ifdef __x86_64__
-namespace avx2 {
-extern const TransposeKernel transposeKernel;
-}
-namespace avx512 {
-extern const TransposeKernel transposeKernel;
-}
-#endif
+TOY_KERNELS_FOR_ISA(TileKernels, tileKernels)
 
-void transpose(const Transposition &t, int64_t elementBytes) {
-  static const TransposeKernel kernel = TOY_OF_MACHINE(transposeKernel);
-  kernel(t, elementBytes);
+static const TileKernels &kernels() {
+  static const TileKernels chosen = TOY_KERNELS_OF_MACHINE(tileKernels);
+  return chosen;
 }
+void transpose(const Transposition &t, int64_t elementBytes) { kernels().transpose(t, elementBytes); }
+void sumRows(const RowSums &x, SummedAs type) { kernels().sumRows(x, type); }
 
 } // namespace toy::rt

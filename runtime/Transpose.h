@@ -15,4 +15,19 @@ struct Transposition {
 };
 void transpose(const Transposition &t, int64_t elementBytes);
 
+/// to[r] = 0 + from[r * pitch] + … + from[r * pitch + count - 1], in this order.
+struct RowSums {
+  void *to;
+  const void *from;
+  int64_t pitch, rows, count;
+};
+enum class SummedAs { F32, F64, C64 };
+/// Rows side by side, transposed block by block in registers.
+void sumRows(const RowSums &x, SummedAs type);
+
+struct TileKernels {
+  void (*transpose)(const Transposition &t, int64_t elementBytes);
+  void (*sumRows)(const RowSums &x, SummedAs type);
+};
+
 } // namespace toy::rt

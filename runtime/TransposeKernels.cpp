@@ -5,6 +5,7 @@
 #include "runtime/Transpose.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -100,10 +101,59 @@ void ofSize(const Transposition &t, int64_t elementBytes) {
   }
 }
 
+/// Sums of N rows of units, which are one number or the two parts of one.
+template <typename Part, typename Unit, int N>
+void sumOfRows(const Unit *from, int64_t pitch, int64_t count, void *to) {
+  constexpr int parts = sizeof(Unit) / sizeof(Part);
+  constexpr uintptr_t ahead = 64 * sizeof(Unit); // the next run, which is summed when others have been
+  using Sums = Part __attribute__((ext_vector_type(parts * N)));
+  Sums sums = Part(0);
+  int64_t c = 0;
+  for (; c + N <= count; c += N) {
+    Row<Unit, N> rows[N];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < N; ++i) {
+      std::memcpy(&rows[i], from + i * pitch + c, sizeof rows[i]);
+      __builtin_prefetch(reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(from + i * pitch + c) + ahead));
+    }
+    transposeRows<1, Unit, N>(rows);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < N; ++i)
+      sums += std::bit_cast<Sums>(rows[i]);
+  }
+  for (; c < count; ++c) {
+    Row<Unit, N> column;
+    for (int i = 0; i < N; ++i)
+      column[i] = from[i * pitch + c];
+    sums += std::bit_cast<Sums>(column);
+  }
+  std::memcpy(to, &sums, sizeof sums);
+}
+template <typename Part, typename Unit, int N> void sumRowsOf(const RowSums &x) {
+  const auto *from = static_cast<const Unit *>(x.from);
+  auto *to = static_cast<Unit *>(x.to);
+  if constexpr (N > 1)
+    if (x.rows < N)
+      return sumRowsOf<Part, Unit, N / 2>(x);
+  for (int64_t r = 0; r < x.rows; r += N) {
+    const int64_t row = std::min(r, x.rows - N);
+    sumOfRows<Part, Unit, N>(from + row * x.pitch, x.pitch, x.count, to + row);
+  }
+}
+void sumRowsAs(const RowSums &x, SummedAs type) {
+  switch (type) {
+  case SummedAs::F32:
+    return sumRowsOf<float, uint32_t, registerLanes<uint32_t>>(x);
+  case SummedAs::F64:
+    return sumRowsOf<double, uint64_t, registerLanes<uint64_t>>(x);
+  case SummedAs::C64:
+    return sumRowsOf<float, uint64_t, registerLanes<uint64_t>>(x);
+  }
+}
+
 } // namespace
 
-using TransposeKernel = void (*)(const Transposition &, int64_t elementBytes);
-extern const TransposeKernel transposeKernel;
-const TransposeKernel transposeKernel = ofSize;
+TileKernels tileKernels();
+TileKernels tileKernels() { return {ofSize, sumRowsAs}; }
 
 } // namespace toy::rt::TOY_ISA

@@ -4,6 +4,7 @@
 /// that the order does not depend on them. Where rows of the operand lie across those in memory, some columns and a run
 /// of rows are a tile, which is transposed first.
 #include "passes/lowering/KernelEmitter.h"
+#include "runtime/Transpose.h"
 
 using namespace llvm;
 
@@ -11,12 +12,13 @@ namespace toy {
 
 /// What is folded, and where to.
 struct KernelEmitter::Columns {
-  function_ref<Indices(Value *)> outer;         ///< indices of the axes that stay, for a column
-  Value *out, *base;                            ///< the result's row, by a column's place in it
-  Value *row = nullptr, *rowBase;               ///< the accumulators: the result's row, or one that is added to it
-  Value *block = nullptr;                       ///< the sums of the block at hand
-  Value *first, *last;                          ///< the columns
-  function_ref<void(Value *, Value *)> prepare; ///< elements [from, to) of all of them
+  function_ref<Indices(Value *)> outer; ///< indices of the axes that stay, for a column
+  Value *out, *base;                    ///< the result's row, by a column's place in it
+  Value *row = nullptr, *rowBase;       ///< the accumulators: the result's row, or one that is added to it
+  Value *block = nullptr;               ///< the sums of the block at hand
+  Value *first, *last;                  ///< the columns
+  /// Elements [from, to) of all of them; whether they are summed as well.
+  function_ref<bool(Value *, Value *)> prepare;
 };
 
 /// Whether the elements' grouping changes no bit.
@@ -43,7 +45,8 @@ void KernelEmitter::foldRows(mlir::Operation *op, const Columns &columns, Value 
       scalars.store(dtype, columns.row, at, finishFold(op, fold, dtype));
     });
   };
-  columns.prepare(from, to);
+  if (columns.prepare(from, to))
+    return;
   if (auto known = knownFoldLength(op); known && *known <= together)
     return add(from, *known, true);
   add(from, 0, true);
@@ -100,6 +103,25 @@ bool KernelEmitter::findTransposedRows(mlir::Operation *op) {
   return !transposed.empty();
 }
 
+/// How the runtime sums rows of the argument where they lie, if nothing is computed from their elements first.
+static std::optional<rt::SummedAs> summedInPlace(mlir::Operation *op, mlir::Value argument, DType dtype) {
+  mlir::Value x = op->getOperand(0);
+  while (auto permute = x.getDefiningOp<PermuteOp>())
+    x = permute.getX();
+  if (!isa<SumOp>(op) || x != argument || tensorTypeOf(x).getDtype() != dtype)
+    return std::nullopt;
+  switch (dtype) {
+  case DType::F32:
+    return rt::SummedAs::F32;
+  case DType::F64:
+    return rt::SummedAs::F64;
+  case DType::C64:
+    return rt::SummedAs::C64;
+  default:
+    return std::nullopt;
+  }
+}
+
 /// A row for the run at hand, which is the result's where there is one run, and one for the block.
 KernelEmitter::PartialRows KernelEmitter::allocatePartialRows(Value *count, Value *columns) {
   Value *isOne = caller.CreateICmpSLE(count, caller.getInt64(reductionRun)), *zero = caller.getInt64(0);
@@ -125,8 +147,10 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
   n = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), n, i64(0));
   const int64_t edge = tileEdge(dtype);
-  for (Transposed &t : transposed)
-    t.buffer = tileBuffer(tensorTypeOf(t.argument).getDtype(), reductionRun, edge);
+  const auto inPlace = isTiled ? summedInPlace(op, transposed[0].argument, dtype) : std::nullopt;
+  if (!inPlace)
+    for (Transposed &t : transposed)
+      t.buffer = tileBuffer(tensorTypeOf(t.argument).getDtype(), reductionRun, edge);
   auto fold = [&](Value *first, Value *last) {
     loop(i64(0), height, [&](Value *index) {
       Indices outer = decode(index, sizes);
@@ -135,14 +159,30 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
         all.push_back(column);
         return all;
       };
+      Value *base = k.CreateMul(index, width, "", true, true);
+      Columns all = {with, out, base, out, base, nullptr, first, last, {}};
       auto prepare = [&](Value *from, Value *to) {
+        if (!isTiled)
+          return false;
+        const Indices start = reductionIndices(op, with(first), from);
+        Value *number = k.CreateSub(last, first), *count = k.CreateSub(to, from);
+        if (inPlace) {
+          const auto [data, pitch] = placeAcross(transposed[0], start);
+          Value *at = k.CreateMul(k.CreateAdd(all.rowBase, first, "", true, true), i64(sizeOf(dtype)), "", true, true);
+          scalars
+              .call("toy_rt_sum_rows", k.getVoidTy(),
+                    {k.CreateInBoundsGEP(k.getInt8Ty(), all.row, at), data, pitch, number, count,
+                     i64(static_cast<int64_t>(*inPlace))})
+              ->setDoesNotThrow();
+          return true;
+        }
         tileColumn = first;
         tileRow = from;
         for (const Transposed &t : transposed)
-          fillTile(t, reductionIndices(op, with(first), from), k.CreateSub(to, from), k.CreateSub(last, first));
+          fillTile(t, start, count, number);
+        return false;
       };
-      Value *base = k.CreateMul(index, width, "", true, true);
-      Columns all = {with, out, base, out, base, nullptr, first, last, prepare};
+      all.prepare = prepare;
       if (isPlain)
         return foldRows(op, all, i64(0), n);
       all.row = capture(partial.row);

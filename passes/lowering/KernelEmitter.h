@@ -12,7 +12,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Sequence.h"
 
-#include <functional>
 #include <map>
 
 namespace toy {
@@ -190,6 +189,7 @@ private:
   static bool readsAcross(mlir::Value value, int64_t rank);
   /// The buffer that holds an input's element, and its place there, or null.
   llvm::Value *transposedElement(mlir::Value value, const Indices &indices, llvm::Value *&offset);
+  std::pair<llvm::Value *, llvm::Value *> placeAcross(const Transposed &t, const Indices &start);
   void fillTile(const Transposed &t, const Indices &start, llvm::Value *rows, llvm::Value *columns);
   bool findTransposed(int64_t rank);
   bool emitTiledMap();
@@ -299,7 +299,7 @@ private:
   void finishRowFold(mlir::Operation *op, llvm::Value *length);
   Element laneElements(mlir::Value value, const LaneIndices &at, llvm::Value *mask);
   Element computeLanes(mlir::Operation *def, const LaneIndices &at, llvm::Value *mask);
-  void prefetchRow(llvm::Value *first, int64_t bytes);
+  void prefetchRow(llvm::Value *first, int64_t ahead, int64_t bytes);
   Element loadLanes(mlir::Value input, const LaneIndices &at, llvm::Value *mask);
   LaneIndices throughReshape(ReshapeOp op, const LaneIndices &at);
   LaneIndices throughSlice(SliceOp op, const LaneIndices &at);

@@ -45,10 +45,10 @@ static Value *ramp(IRBuilder<> &k, Value *step, int64_t lanes) {
   return k.CreateMul(ConstantVector::get(numbers), k.CreateVectorSplat(lanes, step));
 }
 
-/// What a long row is read from some turns later: the processor looks ahead for loads in the order of memory, and those
-/// of several registers whose parts are shuffled are not in that order.
-void KernelEmitter::prefetchRow(Value *first, int64_t bytes) {
-  constexpr int64_t line = 64, ahead = 2048;
+/// What a row is read from later: the processor looks ahead for loads in the order of memory, and those of several
+/// registers whose parts are shuffled are not in that order.
+void KernelEmitter::prefetchRow(Value *first, int64_t ahead, int64_t bytes) {
+  constexpr int64_t line = 64;
   for (int64_t at = 0; at < bytes; at += line)
     k.CreateIntrinsic(
         Intrinsic::prefetch, {k.getPtrTy()},
@@ -98,7 +98,7 @@ Element KernelEmitter::loadLanes(mlir::Value input, const LaneIndices &at, Value
     for (int lane = 0; lane < 2 * lanesAtOnce; ++lane)
       twice.push_back(lane / 2);
     if (!mask && dtype == DType::C128)
-      prefetchRow(first, 2 * lanesAtOnce * sizeOf(realOf(dtype)));
+      prefetchRow(first, 2048, 2 * lanesAtOnce * sizeOf(realOf(dtype)));
     Value *pairs = load(2 * lanesAtOnce, mask ? k.CreateShuffleVector(mask, twice) : nullptr);
     x = {pick(pairs, [](int64_t lane) { return 2 * lane; }), pick(pairs, [](int64_t lane) { return 2 * lane + 1; })};
   } else {

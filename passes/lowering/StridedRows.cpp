@@ -36,6 +36,17 @@ void KernelEmitter::foldStridedRows(mlir::Operation *op, const Indices &outer, i
   auto at = [&](Value *lane, Value *row) {
     return k.CreateAdd(k.CreateMul(lane, i64(together), "", true, true), row, "", true, true);
   };
+  bool othersGoAlong = false;
+  const auto operands = transposedOperands(op->getOperand(0), tensorTypeOf(op->getOperand(0)).getRank(), othersGoAlong);
+  // What is read a few steps later: its lines lie apart from those of this step, and no processor looks for them.
+  auto prefetch = [&](Value *j) {
+    constexpr int64_t ahead = 8;
+    Value *later = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(j, i64(ahead), "", true, true),
+                                           k.CreateSub(n, i64(1), "", true, true));
+    for (const Transposed &t : operands)
+      prefetchRow(placeAcross(t, reductionIndices(op, outer, later)).first, 0,
+                  together * sizeOf(tensorTypeOf(t.argument).getDtype()));
+  };
   auto overRows = [&](function_ref<void(Value *)> body) { loop(i64(0), number, body); };
   auto merge = [&](Value *to, const Fold &part) { lanes.write(to, mergeFolds(op, lanes.read(to), part, dtype)); };
   overRows([&](Value *row) { totals.write(row, identity); }); // an empty fold
@@ -46,6 +57,7 @@ void KernelEmitter::foldStridedRows(mlir::Operation *op, const Indices &outer, i
          [&](Value *lane) { overRows([&](Value *row) { lanes.write(at(lane, row), identity); }); });
     loop(from, to, [&](Value *j) {
       Value *lane = k.CreateAnd(j, i64(reductionLanes - 1));
+      prefetch(j);
       overRows([&](Value *row) {
         Indices own = outer;
         own[across] = k.CreateAdd(own[across], row, "", true, true);

@@ -89,18 +89,24 @@ Value *KernelEmitter::transposedElement(mlir::Value value, const Indices &indice
   return nullptr;
 }
 
-/// Transposes the part of the operand that rows from `tileRow` and columns from `tileColumn` of the result need.
-void KernelEmitter::fillTile(const Transposed &t, const Indices &start, Value *rows, Value *columns) {
-  DType dtype = tensorTypeOf(t.argument).getDtype();
+/// Where the operand has the element with such indices of the value, and elements from there to the next one along the
+/// value's last axis.
+std::pair<Value *, Value *> KernelEmitter::placeAcross(const Transposed &t, const Indices &start) {
   Indices indices;
   Value *pitch = i64(1); // of the axis that the result's columns go along
   for (auto [axis, of] : enumerate(t.axes))
     indices.push_back(of < 0 ? i64(0) : start[of]);
   for (int64_t axis = t.axes.size(); t.axes[--axis] != static_cast<int64_t>(start.size()) - 1;)
     pitch = k.CreateMul(pitch, size(t.argument, axis), "", true, true);
-  Value *data = capture(dataOf(t.argument)), *bytes = i64(sizeOf(dtype));
-  Value *from =
-      k.CreateInBoundsGEP(k.getInt8Ty(), data, k.CreateMul(offsetOf(t.argument, indices), bytes, "", true, true));
+  Value *data = capture(dataOf(t.argument)), *bytes = i64(sizeOf(tensorTypeOf(t.argument).getDtype()));
+  return {k.CreateInBoundsGEP(k.getInt8Ty(), data, k.CreateMul(offsetOf(t.argument, indices), bytes, "", true, true)),
+          pitch};
+}
+
+/// Transposes the part of the operand that rows from `tileRow` and columns from `tileColumn` of the result need.
+void KernelEmitter::fillTile(const Transposed &t, const Indices &start, Value *rows, Value *columns) {
+  const auto [from, pitch] = placeAcross(t, start);
+  Value *bytes = i64(sizeOf(tensorTypeOf(t.argument).getDtype()));
   scalars.call("toy_rt_transpose", k.getVoidTy(), {t.buffer, i64(t.pitch), from, pitch, columns, rows, bytes})
       ->setDoesNotThrow();
 }
