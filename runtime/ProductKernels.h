@@ -12,23 +12,24 @@ namespace toy::rt {
 
 /// c = alpha a b + beta c for an m x k matrix a and a k x n matrix b. Strides are in elements; where beta is 0, c is
 /// not read.
-struct PanelProduct {
+template <typename T> struct PanelProduct {
   static constexpr int64_t deepest = 1024; ///< of k
   int64_t m, n, k;
-  const double *a;
+  const T *a;
   int64_t aRow, aColumn;
-  const double *b;
+  const T *b;
   int64_t bRow, bColumn;
-  double *c;
+  T *c;
   int64_t cRow;
-  double alpha, beta;
+  T alpha, beta;
 };
-struct ProductKernels {
+template <typename T> struct ProductKernels {
   /// Null where the machine has no fused multiply-add.
-  void (*panel)(const PanelProduct &x, double *room);
+  void (*panel)(const PanelProduct<T> &x, T *room);
   /// Elements of `room`, which begins at 64 bytes.
   int64_t (*room)(int64_t n, int64_t k);
 };
-TOY_KERNELS_FOR_ISA(ProductKernels, productKernels)
+TOY_KERNELS_FOR_ISA(ProductKernels<float>, productKernelsF32)
+TOY_KERNELS_FOR_ISA(ProductKernels<double>, productKernelsF64)
 
 } // namespace toy::rt
