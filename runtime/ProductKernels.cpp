@@ -26,7 +26,7 @@ template <typename T> Vector<T> load(const T *from) {
   __builtin_memcpy(&v, from, sizeof v);
   return v;
 }
-/// One register of a row of the result, of which `count` lanes<T> are its.
+/// One register of a row of the result, of which `count` lanes are its.
 template <typename T> void store(T *c, Vector<T> sum, int64_t count, T alpha, T beta) {
   T lane[lanes<T>];
   if (count < lanes<T>)
