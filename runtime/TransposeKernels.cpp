@@ -20,13 +20,14 @@ void exchange(Row<T, N> &a, Row<T, N> &b, std::integer_sequence<int, lane...>) {
   b = __builtin_shufflevector(a, b, (lane & S ? N + lane : lane + S)...);
   a = first;
 }
-template <int S, typename T, int N> void transposeRows(Row<T, N> (&rows)[N]) {
+/// Blocks side by side, as many as a row is longer than N.
+template <int S, typename T, int width, int N> void transposeRows(Row<T, width> (&rows)[N]) {
   if constexpr (S < N) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < N; ++i)
       if (!(i & S))
-        exchange<S, T, N>(rows[i], rows[i + S], std::make_integer_sequence<int, N>());
-    transposeRows<2 * S, T, N>(rows);
+        exchange<S, T, width>(rows[i], rows[i + S], std::make_integer_sequence<int, width>());
+    transposeRows<2 * S, T, width>(rows);
   }
 }
 
@@ -52,17 +53,26 @@ template <typename T> void byElements(T *to, const T *from, const Transposition 
     }
 }
 
-template <typename T, int N> void block(T *to, const T *from, const Transposition &t) {
-  Row<T, N> rows[N];
+template <typename T, int N, int width> void block(T *to, const T *from, const Transposition &t) {
+  Row<T, width> rows[N];
 #pragma clang loop unroll(full)
   for (int i = 0; i < N; ++i) {
     std::memcpy(&rows[i], from + i * t.fromPitch, sizeof rows[i]);
     prefetchBelow(from + i * t.fromPitch, t);
   }
-  transposeRows<1, T, N>(rows);
+  transposeRows<1, T, width>(rows);
 #pragma clang loop unroll(full)
-  for (int i = 0; i < N; ++i)
-    std::memcpy(to + i * t.toPitch, &rows[i], sizeof rows[i]);
+  for (int column = 0; column < width; ++column)
+    std::memcpy(to + column * t.toPitch, reinterpret_cast<const T *>(&rows[column % N]) + column / N * N,
+                N * sizeof(T));
+}
+template <typename T, int N, int width> void byBlocks(const Transposition &t) {
+  for (int64_t c = 0; c < t.columns; c += width) // what is written next lies behind it
+    for (int64_t r = 0; r < t.rows; r += N) {
+      const int64_t row = std::min(r, t.rows - N), column = std::min(c, t.columns - width);
+      block<T, N, width>(static_cast<T *>(t.to) + column * t.toPitch + row,
+                         static_cast<const T *>(t.from) + row * t.fromPitch + column, t);
+    }
 }
 
 /// By the largest blocks that fit; the last ones of a row or column begin before the others' end.
@@ -75,14 +85,14 @@ template <typename T, int N> void transpose(const Transposition &t) {
     else
       return byElements(to, from, t, t.rows, t.columns);
   }
-  for (int64_t c = 0; c < t.columns; c += N) // what is written next lies behind it
-    for (int64_t r = 0; r < t.rows; r += N) {
-      const int64_t row = std::min(r, t.rows - N), column = std::min(c, t.columns - N);
-      block<T, N>(to + column * t.toPitch + row, from + row * t.fromPitch + column, t);
-    }
+  constexpr int two = 2 * N; // where blocks are half a register
+  if constexpr (two * sizeof(T) == 32 && registerBytes >= 32)
+    if (t.columns >= two)
+      return byBlocks<T, N, two>(t);
+  byBlocks<T, N, N>(t);
 }
 template <typename T> void transpose(const Transposition &t) {
-  transpose<T, sizeof(T) == 1 ? 16 : registerLanes<T>>(t);
+  transpose<T, sizeof(T) <= 2 ? 16 / sizeof(T) : registerLanes<T>>(t);
 }
 
 using Sixteen = uint64_t __attribute__((ext_vector_type(2), aligned(8)));
