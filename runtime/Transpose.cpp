@@ -3,11 +3,7 @@
 /// The choice of the machine's kernels.
 #include "runtime/Transpose.h"
 
-#include "runtime/Isa.h"
-
 namespace toy::rt {
-
-TOY_KERNELS_FOR_ISA(TileKernels, tileKernels)
 
 static const TileKernels &kernels() {
   static const TileKernels chosen = TOY_KERNELS_OF_MACHINE(tileKernels);

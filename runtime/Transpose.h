@@ -3,6 +3,8 @@
 /// Small matrices transposed through registers. Compiled once for each instruction set; the machine's is chosen.
 #pragma once
 
+#include "runtime/Isa.h"
+
 #include <cstdint>
 
 namespace toy::rt {
@@ -29,5 +31,6 @@ struct TileKernels {
   void (*transpose)(const Transposition &t, int64_t elementBytes);
   void (*sumRows)(const RowSums &x, SummedAs type);
 };
+TOY_KERNELS_FOR_ISA(TileKernels, tileKernels)
 
 } // namespace toy::rt

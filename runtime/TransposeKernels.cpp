@@ -163,7 +163,6 @@ void sumRowsAs(const RowSums &x, SummedAs type) {
 
 } // namespace
 
-TileKernels tileKernels();
 TileKernels tileKernels() { return {ofSize, sumRowsAs}; }
 
 } // namespace toy::rt::TOY_ISA

@@ -246,20 +246,58 @@ TEST(ElementFunctions, AnglesInSinglePrecision) {
   }
 }
 
+std::vector<TileKernels> tileTables() {
+  std::vector<TileKernels> all = {baseline::tileKernels()};
+#ifdef __x86_64__
+  if (machineIsa() != Isa::Baseline)
+    all.push_back(avx2::tileKernels());
+  if (machineIsa() == Isa::Avx512)
+    all.push_back(avx512::tileKernels());
+#endif
+  return all;
+}
+
 TEST(Transpose, EverySize) {
-  for (int64_t bytes : {1, 2, 4, 8, 16})
-    for (int64_t rows : {0, 1, 3, 16, 17, 40, 64})
-      for (int64_t columns : {1, 5, 16, 31, 64}) {
-        const int64_t fromPitch = columns + 3, toPitch = rows + 2;
-        std::vector<char> from((rows + 1) * fromPitch * bytes), to(columns * toPitch * bytes, 'x');
-        for (size_t i = 0; i < from.size(); ++i)
-          from[i] = static_cast<char>(i * 7 + i / 256);
-        transpose({to.data(), from.data(), toPitch, fromPitch, rows, columns}, bytes);
-        for (int64_t c = 0; c < columns; ++c)
-          for (int64_t r = 0; r < toPitch; ++r)
-            for (int64_t b = 0; b < bytes; ++b)
-              ASSERT_EQ(to[(c * toPitch + r) * bytes + b], r < rows ? from[(r * fromPitch + c) * bytes + b] : 'x');
+  for (const TileKernels &kernels : tileTables())
+    for (int64_t bytes : {1, 2, 4, 8, 16})
+      for (int64_t rows : {0, 1, 3, 16, 17, 40, 64})
+        for (int64_t columns : {1, 5, 16, 31, 32, 45, 64}) {
+          const int64_t fromPitch = columns + 3, toPitch = rows + 2;
+          std::vector<char> from((rows + 1) * fromPitch * bytes), to(columns * toPitch * bytes, 'x');
+          for (size_t i = 0; i < from.size(); ++i)
+            from[i] = static_cast<char>(i * 7 + i / 256);
+          kernels.transpose({to.data(), from.data(), toPitch, fromPitch, rows, columns}, bytes);
+          for (int64_t c = 0; c < columns; ++c)
+            for (int64_t r = 0; r < toPitch; ++r)
+              for (int64_t b = 0; b < bytes; ++b)
+                ASSERT_EQ(to[(c * toPitch + r) * bytes + b], r < rows ? from[(r * fromPitch + c) * bytes + b] : 'x');
+        }
+}
+
+/// Rows of numbers, of one part or two, that are summed in order.
+template <typename T> void expectSums(SummedAs type, int64_t parts) {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (const TileKernels &kernels : tileTables())
+    for (int64_t rows : {1, 2, 3, 7, 8, 15, 16, 17, 32})
+      for (int64_t count : {0, 1, 7, 8, 16, 31, 64}) {
+        const int64_t pitch = count + 2;
+        std::vector<T> from(rows * pitch * parts), sums(rows * parts, T(7));
+        for (T &x : from)
+          x = static_cast<T>(normal(random));
+        kernels.sumRows({sums.data(), from.data(), pitch, rows, count}, type);
+        for (int64_t i = 0; i < rows * parts; ++i) {
+          T sum = 0;
+          for (int64_t j = 0; j < count; ++j)
+            sum += from[(i / parts * pitch + j) * parts + i % parts];
+          ASSERT_EQ(sums[i], sum) << rows << " rows of " << count;
+        }
       }
+}
+TEST(Transpose, SumsOfRows) {
+  expectSums<float>(SummedAs::F32, 1);
+  expectSums<double>(SummedAs::F64, 1);
+  expectSums<float>(SummedAs::C64, 2);
 }
 
 } // namespace
