@@ -80,7 +80,7 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
   functions.addPass(createFuseElementwise(fuse));
   functions.addPass(createHoistStrings());
   functions.addPass(createBoundIndices());
-  functions.addPass(createPlaceUnique());
+  functions.addPass(createPlaceUnique({target.device}));
   functions.addPass(createStripLoops());
   functions.addPass(createReportLoops(target.log));
   if (target.device || !options.fuse)

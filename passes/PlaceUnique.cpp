@@ -105,7 +105,10 @@ private:
 
 class Placer {
 public:
-  explicit Placer(func::FuncOp function) : function(function), loops(function), rows(function) {}
+  Placer(func::FuncOp function, bool isOnDevice) : function(function), loops(function), isOnDevice(isOnDevice) {
+    if (!isOnDevice)
+      rows.find(function);
+  }
 
   void run() {
     SmallVector<Operation *> stores;
@@ -116,7 +119,8 @@ public:
     llvm::append_range(stores, rows.outermost());
     if (!stores.empty())
       place(stores);
-    hoistElements(function);
+    if (!isOnDevice)
+      hoistElements(function);
     markOwned();
   }
 
@@ -305,7 +309,8 @@ private:
 
   func::FuncOp function;
   FunctionLoops loops;
-  RowChanges rows;
+  RowChanges rows; ///< none on a device
+  const bool isOnDevice;
   llvm::EquivalenceClasses<void *> groups;
   llvm::DenseSet<std::pair<void *, Block *>> tried; ///< group of values, header of a loop
 };
@@ -345,10 +350,11 @@ void dropStoresOfTheSame(func::FuncOp function) {
 }
 
 struct PlaceUniquePass : impl::PlaceUniqueBase<PlaceUniquePass> {
+  using PlaceUniqueBase::PlaceUniqueBase;
   void runOnOperation() override {
     dropStoresOfTheSame(getOperation());
     useLastNames(getOperation());
-    Placer(getOperation()).run();
+    Placer(getOperation(), device).run();
   }
 };
 

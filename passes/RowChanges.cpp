@@ -27,7 +27,7 @@ static bool isReadBefore(Value v, Operation *op) {
   });
 }
 
-RowChanges::RowChanges(func::FuncOp function) {
+void RowChanges::find(func::FuncOp function) {
   function.walk([&](ListSetOp set) { match(set); });
 }
 

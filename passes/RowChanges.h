@@ -18,7 +18,7 @@ struct RowChange {
 /// Changes by where the element is put back, what is inside of others before these.
 class RowChanges {
 public:
-  explicit RowChanges(mlir::func::FuncOp function);
+  void find(mlir::func::FuncOp function);
 
   /// Where elements of lists are put back that lie in no other element that changes.
   llvm::SmallVector<ListSetOp> outermost() const;
