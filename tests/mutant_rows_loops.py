@@ -154,28 +154,10 @@ LOOPS_MUTANTS = [
         "if (owns ||",
     ),
     (
-        "rows that are read behind a change are found before the loop",
-        "passes/RowChanges.cpp",
-        "return !changes || element.getChanged() || isReadAtOnce(element);",
-        "return true;",
-    ),
-    (
         "rows are looked at once where they get names",
         "passes/RowChanges.cpp",
         "isIn(*loop, op.getList()) || givesNames(*loop, op.getList().getType()))",
         "isIn(*loop, op.getList()))",
-    ),
-    (
-        "a list changes that is needed as it was",
-        "passes/RowChanges.cpp",
-        "liveness->getLiveness(set->getBlock())->isLiveOut(list))",
-        "false)",
-    ),
-    (
-        "an element that is outside is the one before",
-        "passes/lowering/Lists.cpp",
-        "b.CreateICmpULT(at, count), found, none",
-        "b.CreateICmpULE(at, count), found, none",
     ),
     (
         "indices that are computed alike are the same",
