@@ -148,12 +148,6 @@ LOOPS_MUTANTS = [
         "return blocks.size() <= mostBlocks;",
     ),
     (
-        "rows are found before loops that put others in their places",
-        "passes/RowChanges.cpp",
-        "if (owns || givesNames(loop, list) ||",
-        "if (owns ||",
-    ),
-    (
         "rows are looked at once where they get names",
         "passes/RowChanges.cpp",
         "isIn(*loop, op.getList()) || givesNames(*loop, op.getList().getType()))",
