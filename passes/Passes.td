@@ -217,8 +217,8 @@ def PlaceUnique : Pass<"toy-place-unique", "::mlir::func::FuncOp"> {
     toy.element_set %u, %v, %i; cf.br ^loop`. Requires: the last pass before code is emitted: values change from here
     on.
   }];
-  let options = [Option<"device", "device", "bool", "false", "There is a device: elements of lists may be there, and do "
-      "not change in their list.">];
+  let options = [Option<"device", "device", "bool", "false", "There is a device: elements of lists may be there, and "
+      "do not change in their list.">];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
