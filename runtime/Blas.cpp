@@ -11,7 +11,6 @@
 #include "runtime/PanelProducts.h"
 #include "runtime/Parallel.h"
 #include "runtime/SmallMatrices.h"
-#include "runtime/Transpose.h"
 
 #include <algorithm>
 #include <complex>
@@ -254,15 +253,6 @@ template <typename T> void byTriangle(int64_t n, int64_t k, T alpha, BlasOperand
         }
 }
 
-/// Whether the second factor is transposed first. With AVX-512, BLAS has kernels for small products that read both
-/// factors where they lie; the one for a second factor whose columns lie together takes up to 1.6 times as long as the
-/// one for rows.
-template <typename T> bool isTransposedFirst(int64_t m, int64_t n, int64_t k, const MatrixOperand &b) {
-  constexpr int64_t small = 1000000, leastRows = 16, deepest = 16; // k by m: each element is copied for m products
-  return !isComplexType<T> && machineIsa() == Isa::Avx512 && b.rowStride == 1 && b.columnStride != 1 && n > 1 &&
-         k > 1 && m >= leastRows && k <= deepest * m && m * n * k <= small;
-}
-
 template <typename T>
 void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const MatrixOperand &ao, const T *b,
          const MatrixOperand &bo, double beta, T *c, Gram gram) {
@@ -291,13 +281,7 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
     BlasOperand<T> x = prepare(a, m, k, ao, scratchA);
     if (isTriangle)
       return byTriangle(m, k, T(alpha), x, gram == Gram::Adjoint, c);
-    BlasOperand<T> y{};
-    if (isTransposedFirst<T>(m, n, k, bo)) {
-      scratchB.resize(k * n);
-      transpose({scratchB.data(), b, n, bo.columnStride, n, k}, sizeof(T));
-      y = {scratchB.data(), CblasNoTrans, n};
-    } else
-      y = prepare(b, k, n, bo, scratchB);
+    BlasOperand<T> y = prepare(b, k, n, bo, scratchB);
     // Long products are cut into tiles, and Ctrl-C is looked for between them.
     int64_t tile = std::max(m, n);
     constexpr int64_t weight = weightOf<T>;

@@ -49,6 +49,23 @@ template <typename T> Vector<T> loadSome(const T *from, int64_t n) {
 #endif
 }
 
+/// The first n lanes; nothing behind them is written.
+template <typename T> void storeSome(T *to, Vector<T> v, int64_t n) {
+#if defined(__AVX512F__)
+  n = n < lanes<T> ? n : lanes<T>;
+  if constexpr (sizeof(T) == sizeof(float))
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1 << n) - 1), __builtin_bit_cast(__m512, v));
+  else
+    _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1 << n) - 1), __builtin_bit_cast(__m512d, v));
+#else
+  if (n >= lanes<T>)
+    __builtin_memcpy(to, &v, sizeof v);
+  else
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = v[i];
+#endif
+}
+
 template <typename T> using Lanes = Below<lanes<T>>;
 
 /// Even and odd lanes exchanged; even lanes twice; odd lanes twice.
@@ -63,6 +80,44 @@ template <typename V, int... i> V oddTwice(V v, Numbers<int, i...>) {
 }
 /// -1 and 1 in turn.
 template <typename T, int... i> Vector<T> alternating(Numbers<int, i...>) { return Vector<T>{T(i % 2 ? 1 : -1)...}; }
+
+/// Lane i and lane i + 16, then i + 8, and so on.
+template <typename V> auto halved(V sum) {
+  if constexpr (sizeof(V) == sizeof(sum[0]))
+    return sum[0];
+  else if constexpr (sizeof(V) == 2 * sizeof(sum[0]))
+    return sum[0] + sum[1];
+  else
+    return halved(sum.lo + sum.hi);
+}
+template <typename T, int n> T halved(const Vector<T> (&sums)[n]) {
+  if constexpr (n == 1)
+    return halved(sums[0]);
+  else {
+    Vector<T> half[n / 2];
+    for (int q = 0; q < n / 2; ++q)
+      half[q] = sums[q] + sums[q + n / 2];
+    return halved<T>(half);
+  }
+}
+#ifdef __AVX512F__
+/// Lanes `apart` from one another added, of two vectors in which those of one sum lie together.
+template <typename T, int apart, int... i> Vector<T> halvedBoth(Vector<T> a, Vector<T> b, Numbers<int, i...>) {
+  return __builtin_shufflevector(a, b, (i / apart * 2 * apart + i % apart)...) +
+         __builtin_shufflevector(a, b, (i / apart * 2 * apart + i % apart + apart)...);
+}
+/// The sum of each vector's lanes, or of its numbers of two parts, in the order of `halved`.
+template <typename T, int parts, int n> Vector<T> sumsOf(const Vector<T> (&rows)[n]) {
+  if constexpr (n == 1)
+    return rows[0];
+  else {
+    Vector<T> half[n / 2];
+    for (int i = 0; i < n / 2; ++i)
+      half[i] = halvedBoth<T, n / 2 * parts>(rows[2 * i], rows[2 * i + 1], Below<lanes<T>>());
+    return sumsOf<T, parts>(half);
+  }
+}
+#endif
 
 } // namespace
 } // namespace toy::rt

@@ -12,26 +12,6 @@ constexpr int ahead = 2048; // bytes
 /// Rows whose sums are in registers at once, and registers of sums.
 constexpr int tall = registerBytes == 64 ? 4 : registerBytes == 32 ? 2 : 1, most = registerBytes == 64 ? 16 : 8;
 
-/// Lane i and lane i + 16, then i + 8, and so on.
-template <typename V> auto halved(V sum) {
-  if constexpr (sizeof(V) == sizeof(sum[0]))
-    return sum[0];
-  else if constexpr (sizeof(V) == 2 * sizeof(sum[0]))
-    return sum[0] + sum[1];
-  else
-    return halved(sum.lo + sum.hi);
-}
-template <typename T, int n> T halved(const Vector<T> (&sums)[n]) {
-  if constexpr (n == 1)
-    return halved(sums[0]);
-  else {
-    Vector<T> half[n / 2];
-    for (int q = 0; q < n / 2; ++q)
-      half[q] = sums[q] + sums[q + n / 2];
-    return halved<T>(half);
-  }
-}
-
 /// Sums of at most `sumBlock` products of R rows by C vectors.
 template <typename T, int R, int C>
 void sumsOfBlock(const T *a, int64_t stride, const T *x, int64_t vectorStride, int64_t n, T (&out)[R][C]) {
@@ -118,22 +98,6 @@ template <typename T, int R, int C> void inSteps(const NarrowProduct<T> &x, int6
     vectorsOfRows<T, R, C>(x, begin);
 }
 #ifdef __AVX512F__
-/// Lanes `apart` from one another added, of two vectors in which those of one sum lie together.
-template <typename T, int apart, int... i> Vector<T> halvedBoth(Vector<T> a, Vector<T> b, Numbers<int, i...>) {
-  return __builtin_shufflevector(a, b, (i / apart * 2 * apart + i % apart)...) +
-         __builtin_shufflevector(a, b, (i / apart * 2 * apart + i % apart + apart)...);
-}
-/// The sum of each vector's lanes, or of its numbers of two parts, in the order of `halved`.
-template <typename T, int parts, int n> Vector<T> sumsOf(const Vector<T> (&rows)[n]) {
-  if constexpr (n == 1)
-    return rows[0];
-  else {
-    Vector<T> half[n / 2];
-    for (int i = 0; i < n / 2; ++i)
-      half[i] = halvedBoth<T, n / 2 * parts>(rows[2 * i], rows[2 * i + 1], Below<lanes<T>>());
-    return sumsOf<T, parts>(half);
-  }
-}
 /// Of all registers those that are there, in the order of `halved`: others are +0, which changes no sum.
 template <typename T, int all, int used> Vector<T> sumOfRegisters(Vector<T> (&sums)[used]) {
   for (int half = all / 2; half > 0; half /= 2)

@@ -3,6 +3,7 @@
 /// Gives threads rows, or blocks of a long sum.
 #include "runtime/NarrowProducts.h"
 #include "runtime/ColumnKernels.h"
+#include "runtime/FewRowsKernels.h"
 #include "runtime/NarrowKernels.h"
 #include "runtime/Parallel.h"
 #include "runtime/Scratch.h"
@@ -16,7 +17,7 @@
 namespace toy::rt {
 namespace {
 
-constexpr int64_t severalVectors = 2 << 20; ///< bytes of a matrix above which a product by several vectors is ours
+constexpr int64_t severalVectors = 2 << 20; ///< bytes of a matrix up to which it stays in a cache for several vectors
 
 template <typename T> const auto &kernelsOf(const NarrowProduct<T> &) {
   static const NarrowKernels<T> chosen = [] {
@@ -137,6 +138,38 @@ void byCopies(Product x, int64_t n, int64_t work, const T *a, const MatrixOperan
       &context);
 }
 
+template <typename T> const FewRowsKernels<T> &fewRowsKernels() {
+  static const FewRowsKernels<T> chosen = [] {
+    if constexpr (std::is_same_v<T, float>)
+      return TOY_KERNELS_OF_MACHINE(fewRowsKernelsF32);
+    else
+      return TOY_KERNELS_OF_MACHINE(fewRowsKernelsF64);
+  }();
+  return chosen;
+}
+/// Several vectors by the n rows of a matrix that stays in a cache, which threads share.
+template <typename T> void fewRows(const NarrowProduct<T> &x, int64_t n, const T *a, const MatrixOperand &o) {
+  constexpr int64_t grain = 1 << 15, together = 64;
+  FewRowsProduct<T> product{x.count,     x.k, x.vectors, x.vectorStride, a,       o.columnStride,
+                            o.rowStride, x.c, x.column,  x.row,          x.alpha, x.beta};
+  std::vector<T> scratch;
+  if (o.rowStride != 1 && o.columnStride != 1) {
+    scratch.resize(n * x.k);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t p = 0; p < x.k; ++p)
+        scratch[i * x.k + p] = a[i * o.rowStride + p * o.columnStride];
+    product.b = scratch.data();
+    product.bRow = 1;
+    product.bColumn = x.k;
+  }
+  parallelFor(
+      n, std::max(together, grain / std::max<int64_t>(x.k * x.count, 1)),
+      [](void *context, int64_t begin, int64_t end) {
+        fewRowsKernels<T>().columns(*static_cast<const FewRowsProduct<T> *>(context), begin, end);
+      },
+      &product);
+}
+
 /// How an operand with several rows lies. A single column is one, too.
 enum class Layout { Rows, Columns, Apart };
 Layout layoutOf(const MatrixOperand &o, int64_t k) {
@@ -206,8 +239,9 @@ bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixO
     std::swap(x.row, x.column);
   }
   const int64_t bytes = m * k * static_cast<int64_t>(sizeof(T));
-  // Products by several vectors that stay in the caches are bound by arithmetic, which is BLAS's field.
-  if (n > narrowest || (n > 1 && bytes <= severalVectors))
+  const bool isCached = n > 1 && bytes <= severalVectors; // bound by arithmetic
+  constexpr int64_t shallow = 64;                         // lanes would have few elements
+  if (n > narrowest || (isCached && (k <= shallow || !fewRowsKernels<T>().columns)))
     return false;
   std::vector<T> scratch, scratchRow;
   x.vectors = columnsTogether(b, bo, k, n, scratch);
@@ -217,6 +251,10 @@ bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixO
   x.c = c;
   x.alpha = alpha;
   x.beta = beta;
+  if (isCached) {
+    fewRows(x, m, a, ao);
+    return true;
+  }
   x.a = m == 1 ? columnsTogether(a, {nullptr, ao.columnStride, ao.rowStride, nullptr}, k, 1, scratchRow) : a;
   const Layout layout = m == 1 ? Layout::Rows : layoutOf(ao, k);
   x.stride = layout == Layout::Columns ? ao.columnStride : ao.rowStride;

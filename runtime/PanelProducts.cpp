@@ -6,8 +6,10 @@
 #include "runtime/ArrayLoops.h"
 #include "runtime/ProductKernels.h"
 #include "runtime/Scratch.h"
+#include "runtime/Transpose.h"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 
 namespace toy::rt {
@@ -45,14 +47,69 @@ template <typename T> struct Panels {
   }
 };
 
+/// Rows of a product whose b stays in a cache, by threads. A b that does not lie by rows is transposed or packed.
+template <typename T> void inCache(PanelProduct<T> x) {
+  constexpr int64_t few = 1 << 14; // elements
+  std::optional<Scratch<T>> rows;
+  if (x.bColumn != 1 && x.bRow == 1 && x.n * x.k <= few) {
+    rows.emplace(x.n * x.k);
+    transpose({rows->data(), x.b, x.n, x.bColumn, x.n, x.k}, sizeof(T));
+    x.b = rows->data();
+    x.bRow = x.n;
+    x.bColumn = 1;
+  }
+  constexpr int64_t grain = 1 << 18, height = 64;
+  parallelFor(
+      x.m, std::max(height, grain / std::max<int64_t>(x.n * x.k, 1)),
+      [](void *context, int64_t begin, int64_t end) {
+        PanelProduct<T> x = *static_cast<const PanelProduct<T> *>(context);
+        const PanelProduct<T> whole = x;
+        const int64_t deep = std::min(whole.k, PanelProduct<T>::deepest);
+        std::optional<Scratch<T>> room;
+        if (x.bColumn != 1)
+          room.emplace(kernels<T>().room(x.n, deep));
+        x.m = end - begin;
+        x.c += begin * x.cRow;
+        for (int64_t p = 0; p < whole.k; p += deep) {
+          x.k = std::min(deep, whole.k - p);
+          x.a = whole.a + begin * x.aRow + p * x.aColumn;
+          x.b = whole.b + p * x.bRow;
+          room ? kernels<T>().panel(x, room->data()) : kernels<T>().direct(x);
+          x.beta = 1;
+        }
+      },
+      &x);
+}
+/// About how many cycles that takes.
+template <typename T> double cyclesInCache(const PanelProduct<T> &x) {
+  constexpr int64_t lanes = 64 / sizeof(T);
+  const double work = double(x.m) * pieces(x.n, lanes) * x.k * (x.n <= lanes ? 0.75 : 0.5);
+  return x.bColumn == 1 ? work : work + 0.05 * sizeof(T) * x.n * x.k;
+}
+/// The product itself, or its transpose of which a is the second factor, if that takes less time.
+template <typename T> void inCacheOrTransposed(const PanelProduct<T> &x) {
+  PanelProduct<T> other{x.n, x.m, x.k, x.b, x.bColumn, x.bRow, x.a, x.aColumn, x.aRow, nullptr, x.m, x.alpha, 0};
+  if (x.beta != 0 || cyclesInCache(x) <= cyclesInCache(other) + 0.8 * x.m * x.n)
+    return inCache(x);
+  const Scratch<T> result(x.m * x.n);
+  other.c = result.data();
+  inCache(other);
+  transpose({x.c, result.data(), x.cRow, x.m, x.n, x.m}, sizeof(T));
+}
+
 } // namespace
 
 template <typename T>
 bool panelProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, const MatrixOperand &ao, const T *b,
                   const MatrixOperand &bo, T beta, T *c) {
-  constexpr int64_t fewRows = 8, fewColumns = 16, smallForBlas = 1000000;
-  if (!kernels<T>().panel || m < fewRows || n < fewColumns || m * n * k <= smallForBlas)
+  constexpr int64_t few = 16, cached = 1000000;
+  if (!kernels<T>().panel)
     return false;
+  if (m < few || n < few || m * n * k <= cached) {
+    inCacheOrTransposed<T>(
+        {m, n, k, a, ao.rowStride, ao.columnStride, b, bo.rowStride, bo.columnStride, c, n, alpha, beta});
+    return true;
+  }
   // A panel of b stays in the second cache, or is wide where reading a for each panel costs more.
   const bool isNarrow = ao.columnStride == 1 && m * std::min(k, PanelProduct<T>::deepest) <= 1 << 21;
   const int64_t width = std::min<int64_t>(n, (isNarrow ? 768 : 7680) / static_cast<int64_t>(sizeof(T)));

@@ -26,6 +26,8 @@ template <typename T> struct PanelProduct {
 template <typename T> struct ProductKernels {
   /// Null where the machine has no fused multiply-add.
   void (*panel)(const PanelProduct<T> &x, T *room);
+  /// The same bits where b lies by rows (`bColumn` is 1) and stays in a cache: factors are read where they lie.
+  void (*direct)(const PanelProduct<T> &x);
   /// Elements of `room`, which begins at 64 bytes.
   int64_t (*room)(int64_t n, int64_t k);
 };

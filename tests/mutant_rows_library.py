@@ -5,6 +5,7 @@ GRAM, BLAS = "ir/GramProduct.h", "runtime/Blas.cpp"
 SINK, REGISTERS = "passes/SinkPermutes.cpp", "runtime/ElementRegisters.h"
 TILES, PANELS = "runtime/ProductKernels.cpp", "runtime/PanelProducts.cpp"
 COLUMNS, NARROW = "runtime/ColumnKernels.cpp", "runtime/NarrowProducts.cpp"
+FEW = "runtime/FewRowsKernels.cpp"
 EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/ComplexSchur.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 LIBRARY_MUTANTS = [
@@ -75,9 +76,9 @@ LIBRARY_MUTANTS = [
     ),
     (
         "second factors keep their order",
-        BLAS,
-        "bo.columnStride, n, k}, sizeof(T));",
-        "bo.columnStride, k, n}, sizeof(T));",
+        PANELS,
+        "x.bColumn, x.n, x.k}, sizeof(T));",
+        "x.bColumn, x.k, x.n}, sizeof(T));",
     ),
     (
         "transposes keep their shape",
@@ -85,18 +86,22 @@ LIBRARY_MUTANTS = [
         "sizes.append({width, height})",
         "sizes.append({height, width})",
     ),
-    ("inner blocks begin anew", PANELS, "x.beta = 1;", ""),
-    ("small products are taken from BLAS", PANELS, "|| m * n * k <= smallForBlas", ""),
-    ("columns behind a matrix are written", TILES, "std::copy_n(lane, count, c);", "std::copy_n(lane, lanes, c);"),
-    ("products are not scaled", TILES, "result = alpha * sum;", "result = sum;"),
+    ("inner blocks begin anew", PANELS, "panel(x, room);\n      x.beta = 1;", "panel(x, room);"),
+    ("columns behind a matrix are written", TILES, "j < registers - 1 ? lanes<T> : some;", "lanes<T>;"),
+    ("products are not scaled", TILES, "result = x.alpha * sum;", "result = sum;"),
+    ("tiles in place read the first columns", TILES, "x.aColumn, x.b + j, x.bRow}", "x.aColumn, x.b, x.bRow}"),
+    ("transposed products keep their order", PANELS, "x.cRow, x.m, x.n, x.m}", "x.cRow, x.m, x.m, x.n}"),
+    ("lanes that have no element count", FEW, "isThere ? sum : before", "before"),
+    ("lanes are added in their order", FEW, "turn & bit ? all / 2 / bit : 0", "turn & bit ? bit : 0"),
+    ("few columns are read from the first on", FEW, "(column + std::min<int64_t>(j, some - 1))", "column"),
     (
         "sums of tiles are rounded twice",
         TILES,
         "__builtin_elementwise_fma(factor, y[j], sums[i][j])",
         "factor * y[j] + sums[i][j]",
     ),
-    ("rows of a tile are one", TILES, "factor = a[i * row];", "factor = a[0];"),
-    ("copied rows lie apart", TILES, "step = isCopied ? count : 1", "step = isCopied ? tall : 1"),
+    ("rows of a tile are one", TILES, "factor = f.a[i * f.row];", "factor = f.a[0];"),
+    ("copied rows lie apart", TILES, "isCopied ? count : 1,", "isCopied ? tall : 1,"),
     ("reflections have one side", EIGEN, "fromRight(h.data(), high, k + 1, count, tau);", ""),
     ("isolated eigenvalues are lost", EIGEN, "if (i + 1 >= low && i + 1 <= high)", ""),
     ("pairs of vectors have other lengths", EIGEN, "std::sqrt(most) * std::sqrt(sum)", "std::sqrt(most)"),

@@ -4,6 +4,7 @@
 /// alone and together, of matrices that lie by rows, by columns and apart, and for long sums that threads share.
 #include "runtime/NarrowProducts.h"
 #include "runtime/ColumnKernels.h"
+#include "runtime/FewRowsKernels.h"
 #include "runtime/Isa.h"
 #include "runtime/NarrowKernels.h"
 #include "runtime/Parallel.h"
@@ -304,11 +305,59 @@ TYPED_TEST(NarrowProductsTest, LayoutsAndThreads) {
     }
 }
 
+template <typename T> std::vector<FewRowsKernels<T>> fewRowsTables() {
+  auto of = [](auto single, auto twice) {
+    if constexpr (std::is_same_v<T, float>)
+      return single();
+    else
+      return twice();
+  };
+  std::vector<FewRowsKernels<T>> all = {of(baseline::fewRowsKernelsF32, baseline::fewRowsKernelsF64)};
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    all.push_back(of(avx2::fewRowsKernelsF32, avx2::fewRowsKernelsF64));
+  if (machineIsa() == Isa::Avx512)
+    all.push_back(of(avx512::fewRowsKernelsF32, avx512::fewRowsKernelsF64));
+#endif
+  std::erase_if(all, [](const FewRowsKernels<T> &kernels) { return !kernels.columns; });
+  return all;
+}
+/// In as many lanes as 64 bytes have, by fused multiply-add.
+template <typename T> T fusedSum(const T *a, const T *b, int64_t bStep, int64_t k) {
+  constexpr int64_t lanes = 64 / sizeof(T);
+  T sums[lanes] = {};
+  for (int64_t p = 0; p < k; ++p)
+    sums[p % lanes] = std::fma(a[p], b[p * bStep], sums[p % lanes]);
+  for (int64_t half = lanes / 2; half > 0; half /= 2)
+    for (int64_t i = 0; i < half; ++i)
+      sums[i] += sums[i + half];
+  return sums[0];
+}
+TYPED_TEST(NarrowProductsTest, FewRowsInBothLayouts) {
+  using T = TypeParam;
+  for (const FewRowsKernels<T> &kernels : fewRowsTables<T>())
+    for (int64_t rows = 1; rows <= 8; ++rows)
+      for (int64_t n : {1, 7, 16, 33, 101})
+        for (int64_t k : {1, 15, 16, 65, 130})
+          for (bool isByRows : {true, false}) {
+            const auto a = drawn<T>(rows * k), b = drawn<T>(n * k), before = drawn<T>(rows * n);
+            std::vector<T> c = before;
+            const T alpha = n == 33 ? 2 : 1, beta = n == 16 ? -1 : 0;
+            const int64_t bRow = isByRows ? n : 1, bColumn = isByRows ? 1 : k;
+            kernels.columns({rows, k, a.data(), k, b.data(), bRow, bColumn, c.data(), n, 1, alpha, beta}, 0, n);
+            for (int64_t i = 0; i < rows; ++i)
+              for (int64_t j = 0; j < n; ++j)
+                ASSERT_EQ(c[i * n + j],
+                          alpha * fusedSum<T>(&a[i * k], &b[j * bColumn], bRow, k) + beta * before[i * n + j])
+                    << rows << " " << n << " " << k << " " << isByRows << " at " << i << ", " << j;
+          }
+}
+
 TYPED_TEST(NarrowProductsTest, OthersAreNotTaken) {
   using T = TypeParam;
   const auto a = drawn<T>(40000), b = drawn<T>(40000);
   std::vector<T> c(40000);
-  // wide ones, and several vectors in the caches
+  // wide ones, and several vectors of a short inner axis
   EXPECT_FALSE((narrowProduct<T>(9, 9, 50, 1, a.data(), {nullptr, 50, 1, nullptr}, b.data(), {nullptr, 9, 1, nullptr},
                                  0, c.data())));
   EXPECT_FALSE((narrowProduct<T>(50, 2, 50, 1, a.data(), {nullptr, 50, 1, nullptr}, b.data(), {nullptr, 2, 1, nullptr},
