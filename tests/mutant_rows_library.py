@@ -91,7 +91,7 @@ LIBRARY_MUTANTS = [
     ("products are not scaled", TILES, "result = x.alpha * sum;", "result = sum;"),
     ("tiles in place read the first columns", TILES, "x.aColumn, x.b + j, x.bRow}", "x.aColumn, x.b, x.bRow}"),
     ("transposed products keep their order", PANELS, "x.cRow, x.m, x.n, x.m}", "x.cRow, x.m, x.m, x.n}"),
-    ("lanes that have no element count", FEW, "isThere ? sum : before", "before"),
+    ("elements that fill no lanes are left out", FEW, "isThere ? sum : before", "before"),
     ("lanes are added in their order", FEW, "turn & bit ? all / 2 / bit : 0", "turn & bit ? bit : 0"),
     ("few columns are read from the first on", FEW, "(column + std::min<int64_t>(j, some - 1))", "column"),
     (
