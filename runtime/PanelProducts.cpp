@@ -102,10 +102,10 @@ template <typename T> void inCacheOrTransposed(const PanelProduct<T> &x) {
 template <typename T>
 bool panelProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, const MatrixOperand &ao, const T *b,
                   const MatrixOperand &bo, T beta, T *c) {
-  constexpr int64_t few = 16, cached = 1000000;
+  constexpr int64_t few = 16, cached = 1000000, brief = 1 << 28; // longer ones look for Ctrl-C, and share columns
   if (!kernels<T>().panel)
     return false;
-  if (m < few || n < few || m * n * k <= cached) {
+  if (m * n * k <= ((m < few || n < few) ? brief : cached)) {
     inCacheOrTransposed<T>(
         {m, n, k, a, ao.rowStride, ao.columnStride, b, bo.rowStride, bo.columnStride, c, n, alpha, beta});
     return true;
