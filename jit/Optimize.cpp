@@ -38,11 +38,12 @@ namespace toy {
 /// leaves its loop in the cold. Loops are unrolled to 100 instructions, not to the 512 of the processor's loop buffer:
 /// they run as long, and are compiled in two thirds of the time. What is asked of all blocks, or of all stores of one,
 /// is asked of fewer of them: functions of hundreds of loops, and blocks of thousands of stores, take as long as they
-/// are.
+/// are. The same holds for registers: a value is not split among the blocks of a region where there are many of them.
 static void setLimits() {
   auto &options = cl::getRegisteredOptions();
   for (auto [name, value] : {std::pair("unroll-runtime-multi-exit", "true"),
                              {"memdep-block-number-limit", "100"},
+                             {"grow-region-complexity-budget", "1000"},
                              {"dag-maps-huge-region", "200"},
                              {"unroll-partial-threshold", "100"}})
     if (auto it = options.find(name); it != options.end())
@@ -114,6 +115,40 @@ static SmallVector<CallBase *> callsIn(Function &f, function_ref<bool(Function &
   return calls;
 }
 
+static bool hasLoops(Function &f) {
+  DominatorTree tree(f);
+  return !LoopInfo(tree).empty();
+}
+
+/// Keeps functions with loops out of a caller that would be large with them, unless it calls them in loops: a call is
+/// nothing beside a loop, and the time of some passes grows with the square of a function.
+static void keepLoopsApart(Module &module) {
+  constexpr unsigned largeCaller = 2500;
+  DenseMap<Function *, unsigned> sizes;
+  DenseMap<Function *, bool> repeats;
+  for (Function &f : module)
+    sizes[&f] = f.getInstructionCount();
+  for (Function &f : module) {
+    const SmallVector<CallBase *> calls = callsIn(f, [](Function &callee) { return !callee.isDeclaration(); });
+    unsigned size = sizes[&f];
+    for (CallBase *call : calls)
+      size += sizes[call->getCalledFunction()];
+    if (size <= largeCaller || calls.empty())
+      continue;
+    DominatorTree tree(f);
+    const LoopInfo loops(tree);
+    for (CallBase *call : calls) {
+      if (loops.getLoopFor(call->getParent()))
+        continue;
+      auto [it, isNew] = repeats.try_emplace(call->getCalledFunction(), false);
+      if (isNew)
+        it->second = hasLoops(*call->getCalledFunction());
+      if (it->second)
+        call->setIsNoInline();
+    }
+  }
+}
+
 /// Puts what only a function calls, but for the form that other modules call, into it: what does not change from one
 /// call to the next is computed once.
 static void inlineOnlyCalls(Function &f) {
@@ -125,7 +160,8 @@ static void inlineOnlyCalls(Function &f) {
   };
   for (CallBase *call : callsIn(f, isOnlyHere)) {
     InlineFunctionInfo info;
-    InlineFunction(*call, info);
+    if (!call->isNoInline())
+      InlineFunction(*call, info);
   }
 }
 
@@ -148,11 +184,6 @@ static void inlineMutualRecursion(ArrayRef<CallGraphNode *> cycle) {
       }
     }
   }
-}
-
-static bool hasLoops(Function &f) {
-  DominatorTree tree(f);
-  return !LoopInfo(tree).empty();
 }
 
 /// What was put into another function need not look for Ctrl-C where it begins: all that calls lead around in a circle
@@ -259,11 +290,18 @@ class NoStrengthReduction : public OptPassGate {
 };
 } // namespace
 
+/// For each jump that is threaded past a block, all blocks are looked through for where its values come from.
+static bool isTooLargeFor(StringRef pass, const Function &function) {
+  constexpr size_t manyBlocks = 1000;
+  return pass == "JumpThreadingPass" && function.size() > manyBlocks;
+}
+
 void optimizeModule(Module &module, TargetMachine &machine, int level, function_ref<bool(const Function *)> goesOn) {
   PassInstrumentationCallbacks callbacks;
-  callbacks.registerShouldRunOptionalPassCallback([goesOn](StringRef, Any ir) {
-    auto *function = any_cast<const Function *>(&ir);
-    return goesOn(function ? *function : nullptr) && !(function && (*function)->hasOptNone());
+  callbacks.registerShouldRunOptionalPassCallback([goesOn](StringRef pass, Any ir) {
+    auto *held = any_cast<const Function *>(&ir);
+    const Function *function = held ? *held : nullptr;
+    return goesOn(function) && !(function && (function->hasOptNone() || isTooLargeFor(pass, *function)));
   });
   PipelineTuningOptions tuning;
   tuning.SLPVectorization = true; // the parts of complex numbers, and fields of structs, side by side
@@ -286,8 +324,10 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   });
   ModulePassManager passes;
   leaveStraightCode(module);
-  if (level >= 2)
+  if (level >= 2) {
+    keepLoopsApart(module);
     inlineRecursion(module);
+  }
   if (level >= 3)
     passes = builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3);
   else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Short user functions take the place of their calls, under the caller's names of sizes.
+#include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 
 #include "mlir/Analysis/CallGraph.h"
@@ -19,7 +20,7 @@ namespace toy {
 
 namespace {
 
-constexpr unsigned largeFunction = 512, largeBranching = 120;
+constexpr unsigned largeFunction = 512, largeBranching = 120, largeCaller = 8 * largeFunction, manyLoops = 1024;
 
 unsigned operationsIn(func::FuncOp function) {
   unsigned count = 0;
@@ -172,6 +173,7 @@ struct InlineFunctionsPass : impl::InlineFunctionsBase<InlineFunctionsPass> {
     visited.clear();
     uses.clear();
     recursive.clear();
+    repeating.clear();
     const CallGraph calls(module);
     for (auto it = llvm::scc_begin(&calls); !it.isAtEnd(); ++it)
       for (CallGraphNode *node : *it)
@@ -221,13 +223,23 @@ private:
            callee.getOps<func::CallOp>().begin() == callee.getOps<func::CallOp>().end();
   }
 
-  /// Callees first, so that a body is complete when it is copied.
+  /// Callees first, so that a body is complete when it is copied. What a call costs is nothing beside a loop behind it:
+  /// loops that are called once stay where they are before one function has hundreds, for which LLVM takes longer than
+  /// for hundreds of functions.
   void visit(func::FuncOp function) {
     if (!visited.insert(function).second || function.isExternal())
       return;
     active.insert(function);
     SmallVector<func::CallOp> calls;
-    function.walk([&](func::CallOp call) { calls.push_back(call); });
+    llvm::DenseSet<Operation *> inLoops;
+    const FunctionLoops loops(function);
+    function.walk([&](func::CallOp call) {
+      calls.push_back(call);
+      if (loops.of(call->getBlock()))
+        inLoops.insert(call);
+    });
+    if (!loops.all().empty())
+      repeating.insert(function);
     std::optional<CallInliner> inliner;
     for (func::CallOp call : calls) {
       auto callee = symbols->lookup<func::FuncOp>(call.getCallee());
@@ -237,8 +249,10 @@ private:
       // The top level calls user functions through their own compiled entries; padded ones have a size of their own.
       if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.prelude")) || callee->hasAttr("toy.buckets") ||
           active.contains(callee) || triesOrIsTried(callee) || !isShort(callee, function) ||
-          operationsIn(function) > 8 * largeFunction)
+          operationsIn(function) > (repeating.contains(callee) && !inLoops.contains(call) ? manyLoops : largeCaller))
         continue;
+      if (repeating.contains(callee))
+        repeating.insert(function);
       if (!inliner)
         inliner.emplace(function);
       inliner->run(call, callee);
@@ -247,6 +261,7 @@ private:
   }
 
   llvm::DenseSet<Operation *> visited, active, recursive;
+  llvm::DenseSet<Operation *> repeating; ///< those with loops
   llvm::DenseMap<StringAttr, int> uses;
   SymbolTable *symbols = nullptr;
 };

@@ -243,4 +243,16 @@ LOOPS_MUTANTS = [
         "!f.hasFnAttribute(runsOnce)",
         "f.hasFnAttribute(runsOnce)",
     ),
+    (
+        "loops of all functions come into one",
+        "passes/InlineFunctions.cpp",
+        "!inLoops.contains(call) ? manyLoops : largeCaller",
+        "!inLoops.contains(call) ? largeCaller : largeCaller",
+    ),
+    (
+        "loops of all functions come into one in LLVM",
+        "jit/Optimize.cpp",
+        "call->setIsNoInline();",
+        "continue;",
+    ),
 ]

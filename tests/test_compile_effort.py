@@ -66,6 +66,40 @@ def chains_with_elements(n):
     return f"def f(x) {{\n  var s = x;\n{lines}  return s;\n}}\nprint(sum(f(linspace(0.1, 1.0, 40))));\n"
 
 
+def functions_with_loops(n):
+    """Called one after the other."""
+    loop = "var s = 0.0; for i in range(n) {{ s = s * 0.5 + i * {k}.25; if s > 100.0 {{ s -= {k}.5; }} }} return s;"
+    functions = "".join(f"def f{k}(n: i64) {{ {loop.format(k=k)} }}\n" for k in range(n))
+    return f"{functions}def f(n: i64) {{ return {' + '.join(f'f{k}(n)' for k in range(n))}; }}\nprint(f(10));\n"
+
+
+def methods_with_loops(n):
+    loop = "for i in range(p.n) {{ s = s * 0.5 + i * {k}.25; }}"
+    methods = "".join(f"def m{k}(P p) {{ var s = p.x; {loop.format(k=k)} return s; }}\n" for k in range(n))
+    calls = "".join(f"  t += p.m{k}();\n" for k in range(n))
+    return (
+        f"struct P {{ var x; var n; }}\n{methods}def f(P p) {{\n  var t = 0.0;\n{calls}  return t;\n}}\n"
+        "P p = {1.5, 10};\nprint(f(p));\n"
+    )
+
+
+def deep_calls(n):
+    """Each function has a loop and calls the one before."""
+    loop = "for i in range(n) {{ s = s * 0.5 + i * {k}.25; }}"
+    functions = "".join(
+        f"def f{k}(n: i64) {{ var s = {f'f{k - 1}(n)' if k else '0.0'}; {loop.format(k=k)} return s; }}\n"
+        for k in range(n)
+    )
+    return f"{functions}print(f{n - 1}(10));\n"
+
+
+def loops_of_a_function(n):
+    loops = "".join(
+        f"  var s{k} = 0.0; for i in range(n) {{ s{k} = s{k} * 0.5 + i * {k}.25; }} t += s{k};\n" for k in range(n)
+    )
+    return f"def f(n: i64) {{\n  var t = 0.0;\n{loops}  return t;\n}}\nprint(f(10));\n"
+
+
 def seconds(toy, text, folder, flags):
     """Of the processor."""
     path = folder / "program.toy"
@@ -89,6 +123,10 @@ def seconds(toy, text, folder, flags):
         (statements_of_a_function, ["--no-cache"], 500, 1),
         (row_stores, ["--jit=always", "--no-cache"], 100, 2),
         (chains_with_elements, ["--emit=selected"], 800, 1),
+        (functions_with_loops, ["--no-cache"], 100, 2),
+        (methods_with_loops, ["--no-cache"], 100, 2),
+        (deep_calls, ["--no-cache"], 50, 2),
+        (loops_of_a_function, ["--no-cache"], 100, 2),
     ],
     ids=[
         "slices",
@@ -98,6 +136,10 @@ def seconds(toy, text, folder, flags):
         "statements of a function",
         "row stores",
         "chains with elements",
+        "functions with loops",
+        "methods with loops",
+        "deep calls",
+        "loops of a function",
     ],
 )
 def test_linear(toy, tmp_path, program, flags, n, most):
@@ -158,6 +200,28 @@ def instructions(toy, text, folder):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[:2000]
     return sum(line.startswith("  ") for line in done.stdout.splitlines())
+
+
+def sizes_of_functions(toy, text, folder):
+    """Lines of LLVM's code, once it is optimized, of each function."""
+    path = folder / "program.toy"
+    path.write_text(text)
+    command = [toy, "--jit=always", "--emit=llvm", str(path)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[:2000]
+    return [part.split("\n}")[0].count("\n") for part in done.stdout.split("\ndefine ")[1:]]
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("padding", [0, 20], ids=["short", "long"])
+def test_loops_of_many_functions_stay_apart(toy, tmp_path, padding):
+    """One function with the loops of hundreds would take longer than hundreds of functions. Long ones are not put into
+    others by our own pass, and LLVM would do it."""
+    text = functions_with_loops(200)
+    if padding:
+        text = text.replace("s = s * 0.5", "s = s * 0.5" + " + i * 0.5" * padding)
+    sizes = sizes_of_functions(toy, text, tmp_path)
+    assert max(sizes) < 0.5 * sum(sizes), sorted(sizes)[-3:]
 
 
 def test_code_of_loops_grows_with_their_number(toy, tmp_path):
