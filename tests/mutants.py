@@ -95,6 +95,7 @@ KINDS = {
             "short_rows.py",
             "lists.py",
             "list_cells.py",
+            "test_compile_effort.py::test_loops_of_many_functions_stay_apart",
             "-m",
             "not nightly",
         ),
