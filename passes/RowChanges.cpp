@@ -10,14 +10,23 @@ using namespace mlir;
 
 namespace toy {
 
-bool areSame(Value a, Value b, int depth) {
+/// Whether an operation gives what it gave before, though elements have changed since then.
+static bool readsNoElements(Operation *op) {
+  auto isNumber = [](Type type) {
+    auto tensor = dyn_cast<TensorType>(type);
+    return tensor && tensor.isScalar();
+  };
+  return isa<DimOp, ListLenOp>(op) || llvm::all_of(op->getOperandTypes(), isNumber);
+}
+
+bool areSame(Value a, Value b, bool elementsChange, int depth) {
   constexpr int deepest = 3;
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-  return a == b ||
-         (x && y && depth < deepest && x->getNumResults() == 1 && (isMemoryEffectFree(x) || isa<CheckIndexOp>(x)) &&
-          OperationEquivalence::isEquivalentTo(
-              x, y, [&](Value v, Value w) { return success(areSame(v, w, depth + 1)); },
-              /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations));
+  return a == b || (x && y && depth < deepest && x->getNumResults() == 1 &&
+                    (isMemoryEffectFree(x) || isa<CheckIndexOp>(x)) && (!elementsChange || readsNoElements(x)) &&
+                    OperationEquivalence::isEquivalentTo(
+                        x, y, [&](Value v, Value w) { return success(areSame(v, w, elementsChange, depth + 1)); },
+                        /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations));
 }
 
 /// Whether a value is used in its block only, but for reads before an operation by nothing but that.
@@ -172,8 +181,8 @@ private:
       SmallVector<Value> at = llvm::map_to_vector(path, [&](Value index) { return computed(*outermost, index, b); });
       auto isKnown = [&](Operation &other) {
         auto own = dyn_cast<ListOwnOp>(other);
-        return own && own.getList() == op.getList() && own.getIndices().size() == at.size() &&
-               llvm::all_of_zip(own.getIndices(), at, [](Value v, Value w) { return areSame(v, w); });
+        return own && !own.getInside() && own.getList() == op.getList() && own.getIndices().size() == at.size() &&
+               llvm::all_of_zip(own.getIndices(), at, isSameNumber);
       };
       if (llvm::none_of(*edge.terminator->getBlock(), isKnown))
         ListOwnOp::create(b, op.getLoc(), op.getList(), at, /*inside=*/false);
@@ -206,9 +215,13 @@ private:
       edge = splitEdge(edge, op.getLoc());
     OpBuilder b(edge.terminator);
     Value at = computed(*outermost, index, b);
+    auto hasNames = [&](ListElementOp other) { // of sizes: groups have those of their operands
+      return other.getType() == op.getType() || llvm::none_of(op->getUsers(), llvm::IsaPred<FusedOp>);
+    };
     ListElementOp found;
     for (auto other : edge.terminator->getBlock()->getOps<ListElementOp>())
-      if (other->hasAttr(guardedElement) && other.getList() == op.getList() && areSame(other.getIndex(), at))
+      if (other->hasAttr(guardedElement) && other.getList() == op.getList() && hasNames(other) &&
+          isSameNumber(other.getIndex(), at))
         found = other;
     if (!found) {
       found = ListElementOp::create(b, op.getLoc(), op.getType(), op.getList(), at, /*changed=*/false);
@@ -220,6 +233,9 @@ private:
     if (splits)
       loops = FunctionLoops(function);
   }
+
+  /// Where a number was read twice, what was read may have changed in between.
+  static bool isSameNumber(Value a, Value b) { return areSame(a, b, /*elementsChange=*/true); }
 
   static bool isTensor(Type type) {
     auto tensor = dyn_cast<TensorType>(type);

@@ -39,8 +39,9 @@ private:
   llvm::DenseSet<mlir::Operation *> inside;
 };
 
-/// Whether two values are computed in the same way from the same values.
-bool areSame(mlir::Value a, mlir::Value b, int depth = 0);
+/// Whether two values are computed in the same way from the same values. Where elements have become stores in place,
+/// two reads of one need not be the same.
+bool areSame(mlir::Value a, mlir::Value b, bool elementsChange = false, int depth = 0);
 
 /// Elements that are the same in all turns of a loop are looked at, and found, before it, if none gets a second name in
 /// it.
