@@ -90,8 +90,9 @@ private:
     for (const BlockEdge &entry : entriesOf(loop)) {
       Location loc = growth.append.getLoc();
       b.setInsertionPoint(entry.terminator);
-      Value turns = difference(loc, counted.bound, counted.start), zero = integerConstant(b, loc, 0);
-      Value count = MaximumOp::create(b, loc, turns.getType(), turns, zero);
+      // Of a bound far below the start, the difference would wrap.
+      Value end = MaximumOp::create(b, loc, counted.bound.getType(), counted.bound, counted.start);
+      Value count = difference(loc, end, counted.start);
       TensorType made = type.withDims({Dim::symbol(b.getContext(), "filled$" + std::to_string(names++))});
       Value full = FullOp::create(b, loc, made, zeroConstant(b, loc, type.getDtype()), ValueRange(count));
       entry.operands()[number].set(RelabelOp::create(b, loc, type, full));
