@@ -2,6 +2,7 @@
 /// \file
 /// Checks of indices before loops: LLVM's own counts say how many turns a loop makes, and how an index moves.
 #include "jit/HoistChecks.h"
+#include "jit/HoistLoads.h"
 #include "passes/lowering/Attributes.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -391,15 +392,19 @@ PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &
   giveUpKept(loops);
   for (Loop *loop : loops.getLoopsInPreorder())
     keepRolled(*loop, evolution);
-  SmallVector<BasicBlock *> decided;
-  for (Loop *loop : loops.getLoopsInPreorder())
+  auto &aliases = analyses.getResult<AAManager>(function);
+  SmallSetVector<BasicBlock *, 16> decided;
+  bool hoistsLoads = false;
+  for (Loop *loop : loops.getLoopsInPreorder()) {
     if (auto checked = checksOf(*loop, tree, evolution)) { // what a loop begins with may be another one's result
       makeVersions(*checked, tree, loops, evolution);
       for (const Check &check : checked->checks)
-        decided.push_back(check.branch->getParent());
+        decided.insert(check.branch->getParent());
     }
+    hoistsLoads |= hoistLoads(*loop, decided, evolution, aliases, tree);
+  }
   if (decided.empty())
-    return PreservedAnalyses::all();
+    return hoistsLoads ? PreservedAnalyses::none() : PreservedAnalyses::all();
   for (BasicBlock *block : decided)
     ConstantFoldTerminator(block, /*DeleteDeadConditions=*/true);
   removeUnreachableBlocks(function);

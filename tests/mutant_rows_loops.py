@@ -154,6 +154,18 @@ LOOPS_MUTANTS = [
         "isIn(*loop, op.getList()))",
     ),
     (
+        "elements are read before loops whose first turn stores there",
+        "jit/HoistLoads.cpp",
+        "evolution.getConstant(distance->getType(), size.getFixedValue())",
+        "evolution.getZero(distance->getType())",
+    ),
+    (
+        "elements are read before loops that go down to them",
+        "jit/HoistLoads.cpp",
+        "goesUp ? evolution.getMinusSCEV(first, read) : evolution.getMinusSCEV(read, first)",
+        "evolution.getMinusSCEV(first, read)",
+    ),
+    (
         "indices that are computed alike are the same",
         "passes/RowChanges.cpp",
         "return success(areSame(v, w, depth + 1));",

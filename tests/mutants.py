@@ -92,6 +92,7 @@ KINDS = {
             "e2e/moved-addresses.toy",
             "e2e/rows-in-lists.toy",
             "e2e/filled-lists.toy",
+            "e2e/elements-before-loops.toy",
             "short_rows.py",
             "lists.py",
             "list_cells.py",
