@@ -168,7 +168,7 @@ LOOPS_MUTANTS = [
     (
         "indices that are computed alike are the same",
         "passes/RowChanges.cpp",
-        "return success(areSame(v, w, depth + 1));",
+        "return success(areSame(v, w, elementsChange, depth + 1));",
         "return success();",
     ),
     (
