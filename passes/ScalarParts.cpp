@@ -11,10 +11,15 @@ namespace toy {
 constexpr int64_t mostElements = 16;
 constexpr int64_t mostProducts = 64; ///< of a matrix product that the runtime computes in plain order
 
+bool mayBeAbsent(Value v) {
+  auto call = v.getDefiningOp<func::CallOp>();
+  return call && call->hasAttr(triedCall);
+}
+
 bool isTiny(Value v) {
   auto type = dyn_cast<TensorType>(v.getType());
   std::optional<int64_t> count = type && !type.isScalar() ? type.getStaticCount() : std::nullopt;
-  return count && *count >= 1 && *count <= mostElements && !isHalf(type.getDtype());
+  return count && *count >= 1 && *count <= mostElements && !isHalf(type.getDtype()) && !mayBeAbsent(v);
 }
 
 SmallVector<int64_t> staticSizes(Value v) {

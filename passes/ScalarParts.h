@@ -7,6 +7,8 @@
 
 namespace toy {
 
+/// Whether a tried call gives a value, which has no elements where it failed.
+bool mayBeAbsent(mlir::Value v);
 /// Whether a value has one to sixteen elements, all sizes known.
 bool isTiny(mlir::Value v);
 llvm::SmallVector<int64_t> staticSizes(mlir::Value v);

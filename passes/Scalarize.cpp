@@ -53,7 +53,9 @@ private:
     for (Block &block : function.getBody()) {
       if (!block.isEntryBlock() && llvm::all_of(edgesInto(&block), isBranch))
         for (BlockArgument argument : block.getArguments())
-          note(argument);
+          if (llvm::none_of(edgesInto(&block),
+                            [&](const BlockEdge &edge) { return mayBeAbsent(edge.operandOf(argument)); }))
+            note(argument);
       for (Operation &op : block)
         if (parts.canCompute(&op)) {
           work.insert(&op);

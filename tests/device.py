@@ -60,6 +60,7 @@ AT_NIGHT = {
     "sparse-and-roots",
     "states-and-graphs",
     "strided-reductions",
+    "sums-of-transposes",
     "tiny-rows",
     "trees",
     "try",

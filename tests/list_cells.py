@@ -5,7 +5,7 @@ import copy
 import random
 import textwrap
 
-from programs import in_turn, run_parts
+from programs import in_turn, of_this_build, run_parts
 
 SETTINGS = [
     "--jit=never",
@@ -254,5 +254,5 @@ def random_programs(toy, seeds, every_setting):
 
 
 def all_cases():
-    yield "lists: random loops that change cells", lambda toy: random_programs(toy, range(DAILY), False)
+    yield "lists: random loops that change cells", lambda toy: random_programs(toy, of_this_build(DAILY), False)
     yield "lists: more that change cells", lambda toy: random_programs(toy, range(NIGHTLY), True), "nightly"

@@ -312,7 +312,7 @@ def check(toy, seeds, everywhere, functions=False):
 def all_cases(daily=26, many=100):  # of fewer there are some without a near miss
     today = of_this_build(daily)
     yield f"random programs {today[0]} to {today[-1]}", lambda toy: check(toy, today, False), "long"
-    yield "random programs with function values", lambda toy: check(toy, today, False, True), "long", "release"
+    yield "random programs with function values", lambda toy: check(toy, today, False, True), "long"
     for first in range(0, 2000, many):
         name = f"random programs {first} to {first + many - 1} in all settings"
         yield name, lambda toy, first=first: check(toy, range(first, first + many), True), "nightly"
