@@ -495,7 +495,6 @@ def all_cases():
     for i, (dtype, shape) in enumerate((dtype, shape) for dtype, shapes in DAILY.items() for shape in shapes):
         if i % 2 == is_sanitized():
             yield f"reductions of {dtype} {shape}", lambda toy, d=dtype, s=shape, i=i: reductions(toy, d, s, i // 2)
-    for dtype in DAILY:
-        for shape in SHAPES:
-            name = f"reductions of {dtype} {shape}, every mode"
-            yield name, lambda toy, d=dtype, s=shape: reductions(toy, d, s, None), "nightly"
+    for dtype, shape in ((dtype, shape) for dtype in DAILY for shape in SHAPES):
+        name = f"reductions of {dtype} {shape}, every mode"
+        yield name, lambda toy, d=dtype, s=shape: reductions(toy, d, s, None), "nightly"
