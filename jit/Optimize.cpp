@@ -25,6 +25,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/CodeExtractor.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
@@ -146,6 +147,30 @@ static void keepLoopsApart(Module &module) {
       if (it->second)
         call->setIsNoInline();
     }
+  }
+}
+
+/// Makes a function of each outermost loop of `f` that no error leaves, and of what follows its failed checks.
+static void outlineLoops(Function &f) {
+  DominatorTree tree(f);
+  LoopInfo loops(tree);
+  const SmallVector<Loop *> outermost(loops.rbegin(), loops.rend());
+  for (Loop *loop : outermost)
+    simplifyLoop(loop, &tree, &loops, nullptr, nullptr, nullptr, false);
+  CodeExtractorAnalysisCache cache(f);
+  for (Loop *loop : outermost) {
+    SmallVector<BasicBlock *> exits;
+    loop->getUniqueExitBlocks(exits);
+    if (!loop->isLoopSimplifyForm() || any_of(exits, [](BasicBlock *exit) { return exit->isEHPad(); }))
+      continue;
+    SmallVector<BasicBlock *> blocks(loop->blocks());
+    copy_if(exits, std::back_inserter(blocks),
+            [](BasicBlock *exit) { return isa<UnreachableInst>(exit->getTerminator()); });
+    CodeExtractor extractor(blocks, &tree);
+    if (!extractor.isEligible())
+      continue;
+    if (Function *outlined = extractor.extractCodeRegion(cache))
+      outlined->addFnAttr(Attribute::NoInline);
   }
 }
 
@@ -322,9 +347,13 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
     passes.addPass(createModuleToFunctionPassAdaptor(CarriedExtrema()));
   });
+  constexpr unsigned largeFunction = 5000;
   ModulePassManager passes;
   leaveStraightCode(module);
   if (level >= 2) {
+    for (Function &f : make_early_inc_range(module))
+      if (f.getInstructionCount() > largeFunction)
+        outlineLoops(f);
     keepLoopsApart(module);
     inlineRecursion(module);
   }

@@ -267,4 +267,10 @@ LOOPS_MUTANTS = [
         "call->setIsNoInline();",
         "continue;",
     ),
+    (
+        "loops of a large function stay in it",
+        "jit/Optimize.cpp",
+        "f.getInstructionCount() > largeFunction",
+        "f.getInstructionCount() < largeFunction",
+    ),
 ]

@@ -97,6 +97,7 @@ KINDS = {
             "lists.py",
             "list_cells.py",
             "test_compile_effort.py::test_loops_of_many_functions_stay_apart",
+            "test_compile_effort.py::test_loops_of_a_large_function_are_functions",
             "-m",
             "not nightly",
         ),

@@ -224,6 +224,39 @@ def test_loops_of_many_functions_stay_apart(toy, tmp_path, padding):
     assert max(sizes) < 0.5 * sum(sizes), sorted(sizes)[-3:]
 
 
+def loops_of_all_kinds(n):
+    """Of one function: with checks that may fail, scalars that they carry and give, calls, one in another."""
+    kinds = [
+        "for i in range(1, n) {{ x[p[i]] = x[i - 1] * {k}.5 + x[i] % 3; }}",
+        "for i in range(n) {{ s += x[i] * {k}; if s > 1e6 {{ s = s / 1e6; }} }}",
+        "for i in range(n) {{ for j in range(n) {{ y[i, j] += x[i] * {k} - x[j]; }} }}",
+        "while s > {k} {{ s = s * 0.75 - 1; c += 1; }}",
+        "for i in range(n) {{ if x[i] > 1e9 {{ x[i] /= 1e9; }} if x[i] > s {{ s = g(x[i], s); }} }}",
+    ]
+    body = "\n".join(kinds[k % len(kinds)].format(k=k) for k in range(n))
+    return f"""def g(a, b) {{ if b > 1e300 {{ fail("large"); }} return a - b; }}
+def f(a, p) {{
+  var x = a; var n = a.shape[0]; var y = zeros(n, n); var s = 0.0; var c = 0;
+  {body}
+  return (sum(x), sum(y), s, c);
+}}
+print(f(ones(10), (arange(10) * 7) % 10)); try {{ print(f(ones(10), arange(10) + 1)); }} catch e {{ print(e.text); }}
+"""
+
+
+@pytest.mark.release
+def test_loops_of_a_large_function_are_functions(toy, tmp_path):
+    """LLVM's time grows with the square of a function."""
+    text = loops_of_all_kinds(200)
+    sizes = sizes_of_functions(toy, text, tmp_path)
+    assert max(sizes) < 0.3 * sum(sizes), sorted(sizes)[-3:]
+    command = [toy, str(tmp_path / "program.toy")]
+    want, got = (
+        subprocess.run([*command, way], capture_output=True, text=True) for way in ("--jit=never", "--jit=always")
+    )
+    assert want.stdout and (got.stdout, got.stderr) == (want.stdout, want.stderr)
+
+
 def test_code_of_loops_grows_with_their_number(toy, tmp_path):
     """LLVM's time is the time of a compilation, and follows the number of instructions that it is given."""
     none, one, ten, twenty = (instructions(toy, loop_nests(n), tmp_path) for n in (0, 1, 10, 20))
