@@ -24,7 +24,8 @@ import environment  # noqa: E402
 import programs  # noqa: E402
 
 EVERY_DAY = ["--jit=never", "--jit=auto", "--jit=always"]
-# A program has one of these by day, in turn, another one with sanitizers, and all of them at night.
+# A program has one of these by day, in turn, another one with sanitizers (instead of all compiled at once), and all of
+# them at night.
 IN_TURN = ["--jit=always -O0", "--jit=always --dynamic=on", "--jit=always --unpack", "--jit=always --no-fuse"]
 IN_TURN += ["--jit=always -O3 --unpack", "--jit=never --naive-matmul"]
 AT_NIGHT = ["--jit=always -O2 --no-fuse", "--jit=always -O3", "--jit=always -O2 --unpack"]
@@ -180,7 +181,7 @@ class Program(pytest.File):
     def collect(self):
         of_errors, turn = self.path.parent.name == "errors", zlib.crc32(self.path.stem.encode()) % len(IN_TURN)
         own = IN_TURN[(turn + programs.is_sanitized()) % len(IN_TURN)]
-        by_day = OF_ERRORS if of_errors else [*EVERY_DAY, own]
+        by_day = OF_ERRORS if of_errors else [*EVERY_DAY[: 2 if programs.is_sanitized() else 3], own]
         shared = ["host"] if self.path.stem in programs.OF_THE_HOST else []
         yield Case.from_parent(
             self,
