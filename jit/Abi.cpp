@@ -184,15 +184,16 @@ static void toy_rt_passed(int64_t site) noexcept {
     passed.push_back(site);
 }
 
-/// A matrix or vector behind a view, without allocations: what most products are.
+/// A vector, a matrix or a batch of matrices along one axis behind a view, without allocations: what most products are.
 struct PlainView {
-  int64_t rank, sizes[2], strides[2];
+  static constexpr int mostAxes = 3;
+  int64_t rank, sizes[mostAxes], strides[mostAxes];
   const char *data;
 
   static std::optional<PlainView> of(const rt::Tensor &t, const int64_t *view) {
     constexpr int most = 8;
     PlainView out{*view++, {}, {}, static_cast<const char *>(t.data)};
-    if (out.rank > 2 || out.rank < 1 || t.rank > most)
+    if (out.rank > mostAxes || out.rank < 1 || t.rank > most)
       return std::nullopt;
     int64_t sizes[most], strides[most], step = 1;
     for (int i = t.rank; i-- > 0; step *= t.sizes[i]) {
@@ -215,19 +216,29 @@ struct PlainView {
 };
 
 static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView &y, int64_t flags, double scale) {
-  int64_t k = x.sizes[x.rank - 1], m = x.rank == 2 ? x.sizes[0] : 1, n = y.rank == 2 ? y.sizes[1] : 1, sizes[2];
-  if (k != y.sizes[0])
-    rt::fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(k), std::to_string(y.sizes[0])});
+  const int64_t xRow = x.rank - 2, yRow = y.rank > 1 ? y.rank - 2 : 0; // axes; of a vector on the left there is none
+  const int64_t k = x.sizes[x.rank - 1], m = x.rank > 1 ? x.sizes[xRow] : 1, n = y.rank > 1 ? y.sizes[yRow + 1] : 1;
+  if (k != y.sizes[yRow])
+    rt::fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(k), std::to_string(y.sizes[yRow])});
+  int64_t batch = 1, xBatch = 0, yBatch = 0, sizes[PlainView::mostAxes];
+  for (auto [v, stride] : {std::pair(&x, &xBatch), {&y, &yBatch}})
+    if (v->rank > 2 && v->sizes[0] != 1) {
+      batch = v->sizes[0];
+      *stride = v->strides[0];
+    }
+  const bool isBatch = x.rank > 2 || y.rank > 2;
   size_t rank = 0;
-  if (x.rank == 2)
+  if (isBatch)
+    sizes[rank++] = batch;
+  if (x.rank > 1)
     sizes[rank++] = m;
-  if (y.rank == 2)
+  if (y.rank > 1)
     sizes[rank++] = n;
   rt::TensorRef out(rt::newTensor(dtype == DType::Bool ? DType::I64 : dtype, {sizes, rank}));
   rt::gemm(dtype, m, n, k,
-           {x.data, x.rank == 2 ? x.strides[0] : 1, x.strides[x.rank - 1], nullptr, (flags & 1) && isComplex(dtype)},
-           {y.data, y.strides[0], y.rank == 2 ? y.strides[1] : 1, nullptr, (flags & 2) && isComplex(dtype)}, out->data,
-           {}, scale, 0, rt::Gram(flags >> 5));
+           {x.data, x.rank > 1 ? x.strides[xRow] : 1, x.strides[x.rank - 1], &xBatch, (flags & 1) && isComplex(dtype)},
+           {y.data, y.strides[yRow], y.rank > 1 ? y.strides[yRow + 1] : 1, &yBatch, (flags & 2) && isComplex(dtype)},
+           out->data, {&batch, size_t(isBatch)}, scale, 0, rt::Gram(flags >> 5));
   return out.take();
 }
 

@@ -105,6 +105,16 @@ template <typename T, int all, int used> Vector<T> sumOfRegisters(Vector<T> (&su
       sums[q] = sums[q] + sums[q + half];
   return sums[0];
 }
+/// The sums of as many rows as lanes, from the lanes of each. +0 is added to each sum in the end, and not to each lane
+/// in the beginning: it makes +0 of -0.
+template <typename T> void putSums(const NarrowProduct<T> &x, int64_t row, const Vector<T> (&lanesOfRows)[lanes<T>]) {
+  const Vector<T> sums = sumsOf<T, 1>(lanesOfRows) + Vector<T>(T(0));
+  if (x.row == 1 && x.alpha == 1 && x.beta == 0)
+    __builtin_memcpy(x.c + row, &sums, sizeof sums);
+  else
+    for (int r = 0; r < lanes<T>; ++r)
+      put(x, row + r, 0, sums[r]);
+}
 /// As many rows as lanes at once, of at most `used` registers: the same sums as those of rows one by one.
 template <typename T, int used> void shortRows(const NarrowProduct<T> &x, int64_t &begin, int64_t end) {
   Vector<T> factors[used];
@@ -116,15 +126,10 @@ template <typename T, int used> void shortRows(const NarrowProduct<T> &x, int64_
       const T *row = x.a + (begin + r) * x.stride;
       Vector<T> parts[used];
       for (int q = 0; q < used; ++q)
-        parts[q] = Vector<T>(T(0)) + loadSome(row + q * lanes<T>, x.k - q * lanes<T>) * factors[q];
+        parts[q] = loadSome(row + q * lanes<T>, x.k - q * lanes<T>) * factors[q];
       sums[r] = sumOfRegisters<T, registers<T>>(parts);
     }
-    const Vector<T> all = sumsOf<T, 1>(sums);
-    if (x.row == 1 && x.alpha == 1 && x.beta == 0)
-      __builtin_memcpy(x.c + begin, &all, sizeof all);
-    else
-      for (int r = 0; r < lanes<T>; ++r)
-        put(x, begin + r, 0, all[r]);
+    putSums(x, begin, sums);
   }
 }
 template <typename T, int used = 1> void shortRowsOf(const NarrowProduct<T> &x, int64_t &begin, int64_t end) {
@@ -133,12 +138,48 @@ template <typename T, int used = 1> void shortRowsOf(const NarrowProduct<T> &x, 
   if constexpr (used < registers<T>)
     shortRowsOf<T, used + 1>(x, begin, end);
 }
+/// The lanes of R rows of one block, whose sums are the rows'.
+template <typename T, int R> void lanesOfRows(const T *a, int64_t stride, const T *x, int64_t k, Vector<T> *out) {
+  Vector<T> sums[R][registers<T>];
+  auto add = [&](int64_t p, auto load, auto into) {
+    for (int q = 0; q < registers<T>; ++q) {
+      const Vector<T> factor = load(x + p + q * lanes<T>, k - p - q * lanes<T>);
+      for (int r = 0; r < R; ++r)
+        into(sums[r][q], load(a + r * stride + p + q * lanes<T>, k - p - q * lanes<T>) * factor);
+    }
+  };
+  auto whole = [](const T *from, int64_t) { return toy::rt::load(from); };
+  auto plus = [](Vector<T> &sum, Vector<T> product) { sum += product; };
+  add(0, whole, [](Vector<T> &sum, Vector<T> product) { sum = product; });
+  int64_t p = sumLanes;
+  for (; p + sumLanes <= k; p += sumLanes)
+    add(p, whole, plus);
+  if (p < k) // products of zeros: the sign of zeros does not count here
+    add(p, loadSome<T>, plus);
+  for (int r = 0; r < R; ++r)
+    out[r] = sumOfRegisters<T, registers<T>>(sums[r]);
+}
+/// As many rows as lanes at once, of a block or less.
+template <typename T> void rowsOfBlock(const NarrowProduct<T> &x, int64_t &begin, int64_t end) {
+  constexpr int together = 4;
+  for (; begin + lanes<T> <= end; begin += lanes<T>) {
+    Vector<T> sums[lanes<T>];
+    for (int r = 0; r < lanes<T>; r += together)
+      lanesOfRows<T, together>(x.a + (begin + r) * x.stride, x.stride, x.vectors, x.k, sums + r);
+    putSums(x, begin, sums);
+  }
+}
 #endif
 
 template <typename T> void rows(const NarrowProduct<T> &x, int64_t begin, int64_t end) {
 #ifdef __AVX512F__
-  if (x.count == 1 && x.k <= sumLanes && x.shift == 0)
-    shortRowsOf<T>(x, begin, end);
+  constexpr int64_t nearest = 4096; // elements in the first cache; f64 from further away come later so
+  if (x.count == 1 && x.shift == 0) {
+    if (x.k <= sumLanes)
+      shortRowsOf<T>(x, begin, end);
+    else if (x.k <= sumBlock && (sizeof(T) == 4 || (end - begin) * x.k <= nearest))
+      rowsOfBlock<T>(x, begin, end);
+  }
 #endif
   if (x.count == 1 && x.k > sumBlock && x.shift == 0 && end - begin > 1)
     return longRows<T, tall>(x, begin, end);

@@ -115,4 +115,17 @@ LIBRARY_MUTANTS = [
     ),
     ("every matrix is balanced", EIGEN, "const bool isScaled = !isBalanced();", "const bool isScaled = false;"),
     ("tan loses the sign of zero", "runtime/FloatKernels.h", "t = t == 0 ? v[0] : t;", ""),
+    (
+        "sums of rows begin with their first product",
+        "runtime/NarrowKernels.cpp",
+        "sumsOf<T, 1>(lanesOfRows) + Vector<T>(T(0))",
+        "sumsOf<T, 1>(lanesOfRows)",
+    ),
+    (
+        "rows of a block end with their last whole lanes",
+        "runtime/NarrowKernels.cpp",
+        "add(p, loadSome<T>, plus);",
+        "(void)plus;",
+    ),
+    ("a batch of one is not repeated", "jit/Abi.cpp", "v->rank > 2 && v->sizes[0] != 1", "v->rank > 2"),
 ]
