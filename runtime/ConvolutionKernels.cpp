@@ -4,6 +4,7 @@
 /// all taps. Nothing of the standard library is used: its inline functions would be shared with code for lesser
 /// machines.
 #include "runtime/ConvolutionKernels.h"
+#include "runtime/KernelVectors.h"
 
 namespace toy::rt {
 namespace {
@@ -103,7 +104,7 @@ int channelsOf(const typename ConvolutionKernels<T>::Work &work, int channels, i
   return vectorsOf<T, isComplex, most, vectorsFor(isComplex ? 2 * most : most)>(work, vectors);
 }
 
-#if defined(__FMA__) || defined(__aarch64__)
+#ifdef TOY_FUSES
 template <typename T>
 constexpr ConvolutionKernels<T> kernels{lanes<T>, realChannels, complexChannels, channelsOf<T, false>,
                                         channelsOf<T, true>};

@@ -8,10 +8,6 @@
 
 #include <algorithm>
 
-#if defined(__FMA__) || defined(__aarch64__)
-#define TOY_FUSES
-#endif
-
 namespace toy::rt {
 #ifdef TOY_FUSES
 namespace {

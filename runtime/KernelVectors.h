@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// How wide the registers are that kernels of an instruction set are compiled for (runtime/Isa.h).
+/// What kernels of an instruction set are compiled for (runtime/Isa.h): how wide registers are, and whether multiply-add
+/// is fused.
 #pragma once
+
+/// Kernels whose sums are the same with every instruction set that rounds a product and its sum once.
+#if defined(__FMA__) || defined(__aarch64__)
+#define TOY_FUSES
+#endif
 
 namespace toy::rt {
 namespace {
