@@ -353,7 +353,7 @@ private:
       return t.getRank() >= fromEnd ? t.getDim(t.getRank() - fromEnd).asNumber() : std::optional<int64_t>(1);
     };
     auto m = size(x, 2), k = size(x, 1), n = y.getRank() == 1 ? std::optional<int64_t>(1) : size(y, 1);
-    return rt::nameOf(m && k && n ? rt::strategyFor(automatic, realOf(x.getDtype()), *m, *n, *k) : automatic);
+    return rt::nameOf(m && k && n ? rt::strategyFor(automatic, *m, *n, *k) : automatic);
   }
 
   /// The strategy of a recognized product goes into the log, as far as sizes tell it.

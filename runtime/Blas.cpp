@@ -274,9 +274,8 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
       return;
     }
     const bool isTriangle = m == n && beta == 0 && isByTriangle<T>(m, k, gram);
-    if constexpr (!isComplexType<T>)
-      if (!isTriangle && panelProduct(m, n, k, T(alpha), a, ao, b, bo, T(beta), c))
-        return;
+    if (!isTriangle && panelProduct<T>(m, n, k, Part<T>(alpha), a, ao, b, bo, Part<T>(beta), c))
+      return;
     std::vector<T> scratchA, scratchB;
     BlasOperand<T> x = prepare(a, m, k, ao, scratchA);
     if (isTriangle)

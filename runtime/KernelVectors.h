@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What kernels of an instruction set are compiled for (runtime/Isa.h): how wide registers are, and whether multiply-add
-/// is fused.
+/// What kernels of an instruction set are compiled for (runtime/Isa.h): how wide registers are, and whether
+/// multiply-add is fused.
 #pragma once
 
 /// Kernels whose sums are the same with every instruction set that rounds a product and its sum once.

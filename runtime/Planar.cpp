@@ -6,10 +6,8 @@
 #include "runtime/Isa.h"
 #include "runtime/Parallel.h"
 #include "runtime/PlanarKernels.h"
-#include "runtime/ranks/Ranks.h"
 
 #include <algorithm>
-#include <chrono>
 #include <complex>
 
 namespace toy::rt {
@@ -229,52 +227,13 @@ bool tryFewRows(const ProductShape &s, const PlanarOperand &x, const PlanarOpera
   return true;
 }
 
-/// How much faster one complex product of BLAS is than four real ones on this machine, layouts aside; measured once, at
-/// 192 x 192, the best of several rounds that take turns, because a wrong answer lasts as long as the process.
-template <typename T> double nativeAdvantage() {
-  static const double advantage = [] {
-    constexpr int64_t n = 192, sizes[] = {n, n};
-    TensorRef x(newTensor(realDType<T>, sizes)), r(newTensor(realDType<T>, sizes)),
-        z(newTensor(complexDType<T>, sizes)), w(newTensor(complexDType<T>, sizes));
-    std::fill_n(static_cast<T *>(x->data), n * n, T(0.5));
-    std::fill_n(static_cast<T *>(z->data), 2 * n * n, T(0.5));
-    auto seconds = [&](DType dtype, const Tensor &in, Tensor &out) {
-      auto begin = std::chrono::steady_clock::now();
-      gemm(dtype, n, n, n, {in.data, n, 1, nullptr}, {in.data, n, 1, nullptr}, out.data, {});
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
-    double real = 1e9, complex = 1e9;
-    for (int round = 0; round < 8; ++round) {
-      double first = seconds(realDType<T>, *x, *r), second = seconds(complexDType<T>, *z, *w);
-      if (round == 0) // threads and pages wake up
-        continue;
-      real = std::min(real, first);
-      complex = std::min(complex, second);
-    }
-    return 4 * real / complex;
-  }();
-  return advantage;
-}
-
-/// Interleaving reads and writes every element of both operands and of the result once more; it pays from a few hundred
-/// rows on, and only where the complex kernel is clearly better.
-template <typename T> ComplexProduct choose(ComplexProduct automatic, const ProductShape &s) {
-  if (automatic == ComplexProduct::Auto && s.m * s.n * s.k <= smallProduct)
-    return ComplexProduct::Native;
-  if (std::min({s.m, s.n, s.k}) < 256)
-    return ComplexProduct::FourReal;
-  if (ranks::count() > 1) // all ranks choose alike, whatever each would measure
-    return ComplexProduct::FourReal;
-  return nativeAdvantage<T>() > 1.25 ? ComplexProduct::Native : ComplexProduct::FourReal;
-}
-
 template <typename T>
 std::pair<TensorRef, TensorRef> product(const PlanarOperand &x, const PlanarOperand &y, ComplexProduct strategy,
                                         ComplexProduct &used) {
   ProductShape s = productShape(x.re, y.re);
   TensorRef re(newTensor(realDType<T>, s.result)), im(newTensor(realDType<T>, s.result));
   const bool isAutomatic = strategy == ComplexProduct::Auto || strategy == ComplexProduct::AutoParts;
-  used = isAutomatic ? choose<T>(strategy, s) : strategy;
+  used = isAutomatic ? strategyFor(strategy, s.m, s.n, s.k) : strategy;
   if (used == ComplexProduct::Native)
     native<T>(x, y, *re, *im);
   else if (used == ComplexProduct::Gauss)
@@ -286,9 +245,9 @@ std::pair<TensorRef, TensorRef> product(const PlanarOperand &x, const PlanarOper
 
 } // namespace
 
-ComplexProduct strategyFor(ComplexProduct automatic, DType real, int64_t m, int64_t n, int64_t k) {
-  ProductShape s{m, n, k, {}, {}, 0, 0, 0, 0, {}, {}};
-  return real == DType::F32 ? choose<float>(automatic, s) : choose<double>(automatic, s);
+ComplexProduct strategyFor(ComplexProduct automatic, int64_t m, int64_t n, int64_t k) {
+  return automatic == ComplexProduct::Auto && m * n * k <= smallProduct ? ComplexProduct::Native
+                                                                        : ComplexProduct::FourReal;
 }
 
 std::string_view nameOf(ComplexProduct strategy) {

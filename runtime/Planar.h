@@ -11,9 +11,8 @@
 
 namespace toy::rt {
 
-/// Auto: four real products, or interleaving for the complex kernel of BLAS where that is measurably faster on this
-/// machine. Gauss: three real products; small parts beside large ones lose their digits (the error is relative to the
-/// norm, not to the part).
+/// Auto: four real products, whose sums those of complex matrices are. Native: interleaved first. Gauss: three real
+/// products; small parts beside large ones lose their digits (the error is relative to the norm, not to the part).
 /// Small products (rule 13) sum complex products; where the program itself has the sums of the four real ones,
 /// AutoParts keeps those, and is Auto otherwise.
 enum class ComplexProduct : uint8_t { Auto, Native, FourReal, Gauss, AutoParts };
@@ -21,8 +20,8 @@ enum class ComplexProduct : uint8_t { Auto, Native, FourReal, Gauss, AutoParts }
 /// `auto`, `native`, `four-real`, `gauss`, `auto-parts`.
 std::string_view nameOf(ComplexProduct strategy);
 std::optional<ComplexProduct> complexProductNamed(std::string_view name);
-/// What Auto or AutoParts means for a size and a real dtype.
-ComplexProduct strategyFor(ComplexProduct automatic, DType real, int64_t m, int64_t n, int64_t k);
+/// What Auto or AutoParts means for a size.
+ComplexProduct strategyFor(ComplexProduct automatic, int64_t m, int64_t n, int64_t k);
 
 struct PlanarOperand {
   StridedView re, im;
