@@ -23,7 +23,7 @@ template <typename T> struct FewRowsProduct {
   T alpha, beta;
 };
 template <typename T> struct FewRowsKernels {
-  /// Columns [begin, end) of the result, by fused multiply-add in as many lanes as 64 bytes have; the same bits for
+  /// Columns [begin, end) of the result, by fused multiply-add in as many lanes as 32 bytes have; the same bits for
   /// both layouts and with every instruction set. Null where the machine has no fused multiply-add.
   void (*columns)(const FewRowsProduct<T> &x, int64_t begin, int64_t end);
 };

@@ -110,8 +110,14 @@ LIBRARY_MUTANTS = [
     ("products are not scaled", TILES, "result = x.alpha * sum;", "result = sum;"),
     ("tiles in place read the first columns", TILES, "x.aColumn, x.b + j, x.bRow}", "x.aColumn, x.b, x.bRow}"),
     ("transposed products keep their order", PANELS, "x.cRow, x.m, x.n, x.m}", "x.cRow, x.m, x.m, x.n}"),
-    ("elements that fill no lanes are left out", FEW, "isThere ? sum : before", "before"),
-    ("lanes are added in their order", FEW, "turn & bit ? all / 2 / bit : 0", "turn & bit ? bit : 0"),
+    ("elements that fill no lanes are left out", FEW, "isThere ? more : sum", "sum"),
+    ("lanes are added in their order", FEW, "turn & bit ? turns / 2 / bit : 0", "turn & bit ? bit : 0"),
+    (
+        "a register's second column stays there",
+        FEW,
+        "x[1] = halvesOf<true>(x[0], x[1], PlacesOf<T>());",
+        "x[1] = first;",
+    ),
     ("few columns are read from the first on", FEW, "(column + std::min<int64_t>(j, some - 1))", "column"),
     (
         "sums of tiles are rounded twice",

@@ -322,9 +322,9 @@ template <typename T> std::vector<FewRowsKernels<T>> fewRowsTables() {
   std::erase_if(all, [](const FewRowsKernels<T> &kernels) { return !kernels.columns; });
   return all;
 }
-/// In as many lanes as 64 bytes have, by fused multiply-add.
+/// In as many lanes as 32 bytes have, by fused multiply-add.
 template <typename T> T fusedSum(const T *a, const T *b, int64_t bStep, int64_t k) {
-  constexpr int64_t lanes = 64 / sizeof(T);
+  constexpr int64_t lanes = 32 / sizeof(T);
   T sums[lanes] = {};
   for (int64_t p = 0; p < k; ++p)
     sums[p % lanes] = std::fma(a[p], b[p * bStep], sums[p % lanes]);
@@ -338,7 +338,7 @@ TYPED_TEST(NarrowProductsTest, FewRowsInBothLayouts) {
   for (const FewRowsKernels<T> &kernels : fewRowsTables<T>())
     for (int64_t rows = 1; rows <= 8; ++rows)
       for (int64_t n : {1, 7, 16, 33, 101})
-        for (int64_t k : {1, 15, 16, 65, 130})
+        for (int64_t k : {1, 3, 15, 16, 65, 130})
           for (bool isByRows : {true, false}) {
             const auto a = drawn<T>(rows * k), b = drawn<T>(n * k), before = drawn<T>(rows * n);
             std::vector<T> c = before;
