@@ -320,10 +320,9 @@ Element KernelEmitter::padAt(PadOp op, const Indices &indices) {
 KernelEmitter::Indices KernelEmitter::sliceIndices(SliceOp op, const Indices &indices) {
   Indices own = indices;
   for (auto [axis, index] : enumerate(own)) {
-    Value *step = op.getSteps()[axis] == 1 ? index
-                                           : k.CreateMul(index, i64(op.getSteps()[axis]), "", /*HasNUW=*/false,
-                                                         true); // steps may be negative
-    index = k.CreateAdd(integer(op.getStarts()[axis]), step, "", /*HasNUW=*/false, true);
+    const bool goesOn = op.getSteps()[axis] > 0; // steps may be negative
+    Value *step = op.getSteps()[axis] == 1 ? index : k.CreateMul(index, i64(op.getSteps()[axis]), "", goesOn, true);
+    index = k.CreateAdd(integer(op.getStarts()[axis]), step, "", goesOn, true);
   }
   return own;
 }

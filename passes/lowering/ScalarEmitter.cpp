@@ -47,14 +47,23 @@ Type *ScalarEmitter::partType(DType dtype) const {
 
 Type *ScalarEmitter::memoryType(DType dtype) const { return dtype == DType::Bool ? b.getInt8Ty() : partType(dtype); }
 
+/// Elements lie behind the first one. Where LLVM takes such a sum apart it keeps that only if it is told that nothing
+/// wraps, and without it reads every k-th element one by one.
+static Value *addressOf(IRBuilder<> &b, Type *type, Value *data, Value *index) {
+  return b.CreateGEP(type, data, index, "", GEPNoWrapFlags::inBounds() | GEPNoWrapFlags::noUnsignedWrap());
+}
+static std::pair<Value *, Value *> addressesOfParts(IRBuilder<> &b, Type *type, Value *data, Value *index) {
+  Value *re = addressOf(b, type, data, b.CreateShl(index, 1, "", true, true));
+  return {re, addressOf(b, type, re, b.getInt64(1))};
+}
+
 Element ScalarEmitter::load(DType dtype, Value *data, Value *index) {
   Type *type = memoryType(dtype);
   if (isComplex(dtype)) {
-    Value *re = b.CreateInBoundsGEP(type, data, b.CreateShl(index, 1));
-    Value *im = b.CreateInBoundsGEP(type, re, b.getInt64(1));
+    const auto [re, im] = addressesOfParts(b, type, data, index);
     return {b.CreateLoad(type, re), b.CreateLoad(type, im)};
   }
-  LoadInst *x = b.CreateLoad(type, b.CreateInBoundsGEP(type, data, index));
+  LoadInst *x = b.CreateLoad(type, addressOf(b, type, data, index));
   if (dtype != DType::Bool)
     return {x};
   // Bytes of bool are 0 or 1: where they are counted or folded, they are themselves.
@@ -65,13 +74,13 @@ Element ScalarEmitter::load(DType dtype, Value *data, Value *index) {
 void ScalarEmitter::store(DType dtype, Value *data, Value *index, Element value) {
   Type *type = memoryType(dtype);
   if (isComplex(dtype)) {
-    Value *re = b.CreateInBoundsGEP(type, data, b.CreateShl(index, 1));
+    const auto [re, im] = addressesOfParts(b, type, data, index);
     b.CreateStore(value.re, re);
-    b.CreateStore(value.im, b.CreateInBoundsGEP(type, re, b.getInt64(1)));
+    b.CreateStore(value.im, im);
     return;
   }
   Value *x = dtype == DType::Bool ? b.CreateZExt(value.re, b.getInt8Ty()) : value.re;
-  b.CreateStore(x, b.CreateInBoundsGEP(type, data, index));
+  b.CreateStore(x, addressOf(b, type, data, index));
 }
 
 Element ScalarEmitter::constant(mlir::DenseElementsAttr value, DType dtype, int64_t index) {
