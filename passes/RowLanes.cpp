@@ -5,6 +5,11 @@ using namespace llvm;
 
 namespace toy {
 
+bool areNear(int64_t step) {
+  constexpr int64_t mostApart = 8;
+  return step != 1 && step != 0 && std::abs(step) <= mostApart;
+}
+
 std::optional<int64_t> onlyAxis(mlir::Value v) {
   std::optional<int64_t> found;
   for (auto [axis, dim] : enumerate(tensorTypeOf(v).getDims())) {

@@ -21,6 +21,8 @@ std::optional<int64_t> onlyAxis(mlir::Value v);
 std::optional<int64_t> axisOfOperand(mlir::Value operand, mlir::Value result, std::optional<int64_t> row);
 /// What vectors compute as scalars do: nothing that fails, and no function of the runtime.
 bool isForLanes(mlir::Operation *op);
+/// Whether elements so far apart are read as vectors of which those between are left out; others are read one by one.
+bool areNear(int64_t step);
 /// Whether the lanes of a value can be computed along an axis of it.
 bool hasLanes(mlir::Value v, std::optional<int64_t> row);
 /// Whether a reduction is one number, of one axis, whose elements can be computed in lanes.

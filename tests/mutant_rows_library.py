@@ -29,7 +29,8 @@ LIBRARY_MUTANTS = [
         "half(x, 0), half(x, lanesAtOnce / 2)",
         "half(x, 0), half(x, 0)",
     ),
-    ("elements behind a row are zeros", POSITIONS, "return mask ? k.CreateSelect", "return false ? k.CreateSelect"),
+    ("positions look behind a row", POSITIONS, "k.CreateSub(end, i64(lanesAtOnce)", "k.CreateSub(end, rest"),
+    ("elements apart go forwards", "passes/lowering/SpacedElements.cpp", "step > 0 ? element :", "true ? element :"),
     (
         "functions go one by one",
         "passes/Scalarize.cpp",

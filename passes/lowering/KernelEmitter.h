@@ -203,6 +203,14 @@ private:
   std::pair<llvm::Value *, llvm::Value *> tileBefore(Permuted &p, const Indices &start, llvm::Value *rows,
                                                      llvm::Value *columns, llvm::Value *buffer);
   bool emitPermutedMap();
+  // SpacedElements.cpp
+  llvm::SmallVector<llvm::Value *> loadApart(llvm::Type *part, llvm::Value *first, int64_t number, int64_t step,
+                                             int64_t parts);
+  using Gathered = std::pair<SliceOp, llvm::Value *>; ///< and a buffer of as many elements as there are lanes
+  std::vector<Gathered> startGather(mlir::Operation *reduction, int64_t width);
+  void gather(const Gathered &gathered, const Indices &from, int64_t width);
+  void loopOverLanes(llvm::function_ref<Indices(llvm::Value *)> indices, int64_t width,
+                     llvm::ArrayRef<Gathered> gathered, llvm::function_ref<void(llvm::Value *)> step);
   // ReductionEmitter.cpp
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
@@ -213,7 +221,7 @@ private:
   Element reductionElement(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element reductionElementAt(mlir::Operation *op, const Indices &indices);
   void loopOverRuns(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end,
-                    llvm::function_ref<void(llvm::Value *, const Indices &)> put);
+                    llvm::ArrayRef<Gathered> gathered, llvm::function_ref<void(llvm::Value *, const Indices &)> put);
   Element emitBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
   /// What is known of the elements so far: one or two parts, of floats' extrema more.
   using Fold = llvm::SmallVector<llvm::Value *, 3>;
@@ -233,14 +241,6 @@ private:
   llvm::Value *decisive(mlir::Operation *op, DType dtype);
   Element foldUnlessDecided(mlir::Operation *op, llvm::Value *isFirst, llvm::Value *before,
                             llvm::function_ref<Element()> block);
-  struct Gathered {
-    SliceOp slice;
-    Lanes buffer;
-  };
-  std::vector<Gathered> startGather(mlir::Operation *reduction, int64_t width);
-  void gather(const Gathered &gathered, const Indices &from, int64_t width);
-  void loopOverLanes(mlir::Operation *reduction, const Indices &outer, llvm::Value *base, int64_t width,
-                     llvm::ArrayRef<Gathered> gathered, llvm::function_ref<void(llvm::Value *, llvm::Value *)> step);
   struct Rows {
     llvm::Value *number; ///< in the caller
     llvm::Value *out;
@@ -316,7 +316,7 @@ private:
   llvm::Value *emitPositionInOrder(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
   llvm::Value *emitPositionInLanes(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
   static bool areReadTwice(mlir::Operation *op);
-  llvm::Value *lanesOfRow(mlir::Operation *op, const Indices &outer, llvm::Value *base, llvm::Value *mask);
+  llvm::Value *lanesOfRow(mlir::Operation *op, const Indices &outer, llvm::Value *base);
   llvm::Value *bestOfBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
   llvm::Value *emitPositionByBlocks(mlir::Operation *op, const Indices &outer, llvm::Value *n);
   llvm::Value *emitPositionInShortRow(mlir::Operation *op, const Indices &outer, int64_t count);

@@ -98,7 +98,9 @@ Value *KernelEmitter::emitPositionInLanes(mlir::Operation *op, const Indices &ou
   Value *rounds = k.CreateUDiv(n, i64(width)), *tail = k.CreateMul(rounds, i64(width));
   const std::vector<Gathered> gathered = startGather(op, width);
   loop(i64(0), rounds, [&](Value *round) {
-    loopOverLanes(op, outer, k.CreateMul(round, i64(width), "", true, true), width, gathered, step);
+    Value *base = k.CreateMul(round, i64(width), "", true, true);
+    auto indices = [&](Value *lane) { return reductionIndices(op, outer, k.CreateAdd(base, lane, "", true, true)); };
+    loopOverLanes(indices, width, gathered, [&](Value *lane) { step(base, lane); });
   });
   loop(i64(0), k.CreateSub(n, tail), [&](Value *lane) { step(tail, lane); });
   for (int64_t half = width / 2; half > 0; half /= 2)
@@ -108,7 +110,8 @@ Value *KernelEmitter::emitPositionInLanes(mlir::Operation *op, const Indices &ou
   return lanes.read(i64(0))[1];
 }
 
-/// Elements that vectors read or compute as neighbours in memory: a second time takes no longer than what it saves.
+/// Elements that vectors read or compute as neighbours in memory, or some others apart: a second time takes no longer
+/// than what it saves.
 static bool areNeighbours(mlir::Value value, std::optional<int64_t> row) {
   mlir::Operation *def = value.getDefiningOp();
   if (!row || isa_and_nonnull<FullOp, IotaOp>(def))
@@ -116,7 +119,7 @@ static bool areNeighbours(mlir::Value value, std::optional<int64_t> row) {
   if (!def)
     return *row == tensorTypeOf(value).getRank() - 1;
   if (auto slice = dyn_cast<SliceOp>(def))
-    return slice.getSteps()[*row] == 1 && areNeighbours(slice.getX(), row);
+    return (slice.getSteps()[*row] == 1 || areNear(slice.getSteps()[*row])) && areNeighbours(slice.getX(), row);
   return def->hasTrait<OpTrait::Elementwise>() && all_of(def->getOperands(), [&](mlir::Value operand) {
            return areNeighbours(operand, axisOfOperand(operand, value, row));
          });
@@ -128,17 +131,14 @@ bool KernelEmitter::areReadTwice(mlir::Operation *op) {
   return axes.reduced.size() == 1 && axes.reduced[0] == last && hasLanes(x, last) && areNeighbours(x, last);
 }
 
-/// Vectors of elements of a row, from one on, those that the mask leaves out such as are not better; booleans as bytes.
-Value *KernelEmitter::lanesOfRow(mlir::Operation *op, const Indices &outer, Value *base, Value *mask) {
+/// Vectors of elements of a row, from one on; booleans as bytes.
+Value *KernelEmitter::lanesOfRow(mlir::Operation *op, const Indices &outer, Value *base) {
   mlir::Value x = op->getOperand(0);
   const DType dtype = tensorTypeOf(x).getDtype();
   Indices first = outer;
   first.push_back(base);
-  Value *lanes = laneElements(x, {first, static_cast<int64_t>(outer.size())}, mask).re;
-  if (dtype == DType::Bool)
-    lanes = k.CreateZExt(lanes, asWide(lanes, k.getInt8Ty()));
-  const DType kept = dtype == DType::Bool ? DType::U8 : dtype;
-  return mask ? k.CreateSelect(mask, lanes, k.CreateVectorSplat(lanesAtOnce, worst(op, kept))) : lanes;
+  Value *lanes = laneElements(x, {first, static_cast<int64_t>(outer.size())}, nullptr).re;
+  return dtype == DType::Bool ? k.CreateZExt(lanes, asWide(lanes, k.getInt8Ty())) : lanes;
 }
 
 /// The best of elements [begin, end), or a NaN if there is one. Without positions, a step is one comparison for the
@@ -157,8 +157,8 @@ Value *KernelEmitter::bestOfBlock(mlir::Operation *op, const Indices &outer, Val
     return k.CreateShuffleVector(lanes, to_vector(map_range(seq<int64_t>(from, from + lanesAtOnce / 2),
                                                             [](int64_t lane) { return static_cast<int>(lane); })));
   };
-  auto step = [&](Value *base, Value *mask) {
-    Value *x = lanesOfRow(op, outer, base, mask), *before = k.CreateLoad(start->getType(), best);
+  auto step = [&](Value *base) {
+    Value *x = lanesOfRow(op, outer, base), *before = k.CreateLoad(start->getType(), best);
     Value *takes =
         hasNaN ? isMax ? k.CreateFCmpOGT(x, before) : k.CreateFCmpOLT(x, before) : isBetter(op, before, x, kept);
     k.CreateStore(k.CreateSelect(takes, x, before), best);
@@ -168,11 +168,13 @@ Value *KernelEmitter::bestOfBlock(mlir::Operation *op, const Indices &outer, Val
   };
   Value *count = k.CreateSub(end, begin, "", true, true), *rounds = k.CreateUDiv(count, i64(lanesAtOnce));
   loop(i64(0), rounds, [&](Value *round) {
-    step(k.CreateAdd(begin, k.CreateMul(round, i64(lanesAtOnce), "", true, true), "", true, true), nullptr);
+    step(k.CreateAdd(begin, k.CreateMul(round, i64(lanesAtOnce), "", true, true), "", true, true));
   });
+  // The last ones end with the block: a row has more elements than there are lanes, and what they have of an earlier
+  // block takes nothing's place.
   Value *rest = k.CreateURem(count, i64(lanesAtOnce));
   loop(i64(0), k.CreateZExt(k.CreateICmpNE(rest, i64(0)), k.getInt64Ty()),
-       [&](Value *) { step(k.CreateSub(end, rest, "", true, true), firstLanes(rest)); });
+       [&](Value *) { step(k.CreateSub(end, i64(lanesAtOnce), "", true, true)); });
   Value *lanes = k.CreateLoad(start->getType(), best);
   if (!hasNaN)
     return isMax ? k.CreateIntMaxReduce(lanes, kept != DType::U8) : k.CreateIntMinReduce(lanes, kept != DType::U8);
@@ -208,7 +210,7 @@ Value *KernelEmitter::emitPositionByBlocks(mlir::Operation *op, const Indices &o
   memo.clear();
   PHINode *from = k.CreatePHI(k.getInt64Ty(), 2);
   from->addIncoming(best[1], entry);
-  Value *base = k.CreateBinaryIntrinsic(Intrinsic::smin, from, lastBase), *lanes = lanesOfRow(op, outer, base, nullptr);
+  Value *base = k.CreateBinaryIntrinsic(Intrinsic::smin, from, lastBase), *lanes = lanesOfRow(op, outer, base);
   Value *wanted = k.CreateVectorSplat(positionLanes, best[0]);
   Value *isAsGood = isFloat(dtype) ? k.CreateSelect(k.CreateFCmpUNO(best[0], best[0]), k.CreateFCmpUNO(lanes, lanes),
                                                     k.CreateFCmpOEQ(lanes, wanted))

@@ -165,68 +165,6 @@ void KernelEmitter::Lanes::write(Value *lane, const Fold &fold) {
     }
 }
 
-/// Slices of inputs that take every other element along the axis that is reduced, and are read where the element that
-/// is folded is computed. LLVM's vectors of such elements end before the last ones, for fear of reading behind the
-/// tensor: of as few elements as there are lanes, half would go one by one.
-std::vector<KernelEmitter::Gathered> KernelEmitter::startGather(mlir::Operation *reduction, int64_t width) {
-  mlir::Value x = reduction->getOperand(0);
-  std::vector<Gathered> found;
-  if (ReductionAxes axes(reduction); flat || !axes.alongLast || axes.reduced.size() != 1)
-    return found;
-  auto isReadInPlace = [&](auto &self, mlir::Value v) -> bool {
-    return llvm::all_of(v.getUsers(), [&](mlir::Operation *user) {
-      return user == reduction || (user->hasTrait<OpTrait::Elementwise>() &&
-                                   tensorTypeOf(user->getResult(0)).getSizes() == tensorTypeOf(x).getSizes() &&
-                                   self(self, user->getResult(0)));
-    });
-  };
-  for (auto slice : op.getBody().front().getOps<SliceOp>()) {
-    DType dtype = tensorTypeOf(slice.getResult()).getDtype();
-    if (isa<mlir::BlockArgument>(slice.getX()) && !slice.getSteps().empty() && slice.getSteps().back() == 2 &&
-        !isComplex(dtype) && scalars.memoryType(dtype) == scalars.zero(dtype).re->getType() &&
-        tensorTypeOf(slice.getResult()).getSizes() == tensorTypeOf(x).getSizes() &&
-        isReadInPlace(isReadInPlace, slice.getResult()))
-      found.push_back({slice, Lanes(*this, {scalars.zero(dtype).re}, width)});
-  }
-  return found;
-}
-
-/// Writes the elements of such a slice for all lanes, from some index on: two vectors, the second of which ends at the
-/// last element.
-void KernelEmitter::gather(const Gathered &gathered, const Indices &from, int64_t width) {
-  SliceOp slice = gathered.slice;
-  Indices indices = from;
-  for (auto [axis, index] : enumerate(indices))
-    index = k.CreateAdd(integer(slice.getStarts()[axis]),
-                        k.CreateMul(index, i64(slice.getSteps()[axis]), "", /*HasNUW=*/false, true), "",
-                        /*HasNUW=*/false, true);
-  DType dtype = tensorTypeOf(slice.getResult()).getDtype();
-  Type *element = scalars.memoryType(dtype);
-  auto *vector = FixedVectorType::get(element, width);
-  Value *first = k.CreateInBoundsGEP(element, capture(dataOf(slice.getX())), offsetOf(slice.getX(), indices));
-  const Align align(sizeOf(dtype));
-  Value *low = k.CreateAlignedLoad(vector, first, align),
-        *high = k.CreateAlignedLoad(vector, k.CreateConstInBoundsGEP1_64(element, first, width - 1), align);
-  SmallVector<int> even; // of both: the second begins with what is the last element of the first
-  for (int lane = 0; lane < width; ++lane)
-    even.push_back(2 * lane < width ? 2 * lane : 2 * lane + 1);
-  k.CreateAlignedStore(k.CreateShuffleVector(low, high, even), gathered.buffer.arrays[0], align);
-}
-
-/// step(base, lane) for all lanes.
-void KernelEmitter::loopOverLanes(mlir::Operation *reduction, const Indices &outer, Value *base, int64_t width,
-                                  ArrayRef<Gathered> gathered, function_ref<void(Value *, Value *)> step) {
-  for (const Gathered &g : gathered)
-    gather(g, reductionIndices(reduction, outer, base), width);
-  loop(i64(0), i64(width), [&](Value *lane) {
-    for (Gathered g : gathered)
-      rowValues[g.slice.getResult()] = {g.buffer.read(lane)[0]};
-    step(base, lane);
-    for (Gathered g : gathered)
-      rowValues.erase(g.slice.getResult());
-  });
-}
-
 /// How many elements are folded side by side. More of bytes, whose order changes nothing: 32 do not fill a register.
 static int64_t lanesOf(mlir::Operation *op, DType dtype) {
   const bool isOfBytes = dtype == DType::Bool || dtype == DType::U8;
@@ -236,7 +174,7 @@ static int64_t lanesOf(mlir::Operation *op, DType dtype) {
 /// put(lane, indices) for elements [begin, end) of several axes: runs along the last one, so that no element's index is
 /// divided. A run begins in any lane; from the first of all lanes on they go together.
 void KernelEmitter::loopOverRuns(mlir::Operation *op, const Indices &outer, Value *begin, Value *end,
-                                 function_ref<void(Value *, const Indices &)> put) {
+                                 ArrayRef<Gathered> gathered, function_ref<void(Value *, const Indices &)> put) {
   ReductionAxes axes(op);
   auto sizes = map_to_vector(axes.reduced, [&](int64_t axis) { return size(op->getOperand(0), axis); });
   const int64_t lanesAtOnce = lanesOf(op, rootType.getDtype());
@@ -261,7 +199,15 @@ void KernelEmitter::loopOverRuns(mlir::Operation *op, const Indices &outer, Valu
     several(at, firstLane, head);
     Value *rest = minus(minus(to, from), head), *rounds = k.CreateUDiv(rest, lanes), *next = plus(at, head);
     auto position = [&](Value *round) { return plus(next, k.CreateMul(round, lanes, "", true, true)); };
-    loop(i64(0), rounds, [&](Value *round) { several(position(round), i64(0), lanes); });
+    loop(i64(0), rounds, [&](Value *round) {
+      Value *first = position(round);
+      auto indices = [&](Value *lane) {
+        Indices inner = before;
+        inner.push_back(plus(first, lane));
+        return joined(axes, outer, inner);
+      };
+      loopOverLanes(indices, lanesAtOnce, gathered, [&](Value *lane) { put(lane, indices(lane)); });
+    });
     several(position(rounds), i64(0), k.CreateAnd(rest, mask));
   });
 }
@@ -278,20 +224,21 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
     Fold x = foldOf(op, reductionElementAt(op, indices), dtype);
     lanes.write(lane, mergeFolds(op, lanes.read(lane), x, dtype));
   };
+  const std::vector<Gathered> gathered = startGather(op, width);
   if (!flat && ReductionAxes(op).reduced.size() > 1) {
-    loopOverRuns(op, outer, begin, end, put);
+    loopOverRuns(op, outer, begin, end, gathered, put);
   } else {
     Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(width));
-    auto step = [&](Value *base, Value *lane) {
-      put(lane, reductionIndices(op, outer, k.CreateAdd(base, lane, "", true, true)));
+    auto at = [&](Value *base, Value *lane) {
+      return reductionIndices(op, outer, k.CreateAdd(base, lane, "", true, true));
     };
-    const std::vector<Gathered> gathered = startGather(op, width);
     loop(i64(0), rounds, [&](Value *round) {
       Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(width), "", true, true), "", true, true);
-      loopOverLanes(op, outer, base, width, gathered, step);
+      auto indices = [&](Value *lane) { return at(base, lane); };
+      loopOverLanes(indices, width, gathered, [&](Value *lane) { put(lane, indices(lane)); });
     });
     Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(width)));
-    loop(i64(0), k.CreateSub(end, tail), [&](Value *lane) { step(tail, lane); });
+    loop(i64(0), k.CreateSub(end, tail), [&](Value *lane) { put(lane, at(tail, lane)); });
   }
   for (int64_t half = width / 2; half > 0; half /= 2)
     loop(i64(0), i64(half), [&](Value *lane) {

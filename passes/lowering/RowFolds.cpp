@@ -55,7 +55,18 @@ void KernelEmitter::prefetchRow(Value *first, int64_t ahead, int64_t bytes) {
         {k.CreateConstGEP1_64(k.getInt8Ty(), first, ahead + at), k.getInt32(0), k.getInt32(3), k.getInt32(1)});
 }
 
-/// Neighbours as vectors; others one by one. Of lanes that the mask leaves out, nothing is read.
+/// Vectors of one length one after the other.
+static Value *joinLanes(IRBuilder<> &k, SmallVector<Value *> vectors) {
+  for (; vectors.size() > 1; vectors.truncate(vectors.size() / 2)) {
+    const auto both = to_vector(seq<int>(2 * cast<FixedVectorType>(vectors[0]->getType())->getNumElements()));
+    for (size_t i = 0; i < vectors.size() / 2; ++i)
+      vectors[i] = k.CreateShuffleVector(vectors[2 * i], vectors[2 * i + 1], both);
+  }
+  return vectors[0];
+}
+
+/// Neighbours, and elements some others apart, as vectors; others one by one. Of lanes that the mask leaves out,
+/// nothing is read.
 Element KernelEmitter::loadLanes(mlir::Value input, const LaneIndices &at, Value *mask) {
   TensorType type = tensorTypeOf(input);
   DType dtype = type.getDtype();
@@ -79,7 +90,8 @@ Element KernelEmitter::loadLanes(mlir::Value input, const LaneIndices &at, Value
     return k.CreateShuffleVector(x, lanes);
   };
   Element x;
-  if (auto *known = dyn_cast<ConstantInt>(stride); known && stride != i64(1) && isNear(known->getSExtValue() / parts)) {
+  auto *known = dyn_cast<ConstantInt>(stride);
+  if (known && stride != i64(1) && isNear(known->getSExtValue() / parts)) {
     // All from the first to the last one, of which those between are left out.
     const int64_t step = known->getSExtValue() / parts, count = lanesKnown - 1, span = std::abs(step) * count * parts;
     if (step < 0)
@@ -93,7 +105,11 @@ Element KernelEmitter::loadLanes(mlir::Value input, const LaneIndices &at, Value
     x = {partOf(0), parts == 2 ? partOf(1) : nullptr};
   } else if (stride == i64(1))
     x = {load(lanesAtOnce, mask), nullptr};
-  else if (parts == 2 && stride == i64(2)) {
+  else if (known && !mask && areNear(at.step)) {
+    Value *all = joinLanes(k, loadApart(part, first, lanesAtOnce, at.step, parts));
+    auto partOf = [&](int64_t p) { return pick(all, [&](int64_t lane) { return parts * lane + p; }); };
+    x = {parts == 1 ? all : partOf(0), parts == 2 ? partOf(1) : nullptr};
+  } else if (parts == 2 && stride == i64(2)) {
     SmallVector<int> twice;
     for (int lane = 0; lane < 2 * lanesAtOnce; ++lane)
       twice.push_back(lane / 2);
