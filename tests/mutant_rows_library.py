@@ -8,6 +8,7 @@ COLUMNS, NARROW = "runtime/ColumnKernels.cpp", "runtime/NarrowProducts.cpp"
 FEW = "runtime/FewRowsKernels.cpp"
 EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/ComplexSchur.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
+NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
 LIBRARY_MUTANTS = [
     ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
     ("bases are not completed", SPECTRA, "count > n || isAny<L>(isShort)", "isAny<L>(isShort)"),
@@ -30,6 +31,9 @@ LIBRARY_MUTANTS = [
         "half(x, 0), half(x, 0)",
     ),
     ("positions look behind a row", POSITIONS, "k.CreateSub(end, i64(lanesAtOnce)", "k.CreateSub(end, rest"),
+    ("runs side by side are one run", NARROW_COLUMNS, "plus(from(run(i)), step)", "plus(from(first), step)"),
+    ("a last run is not added", NARROW_COLUMNS, "k.CreateICmpEQ(plus(run, i64(1)), number)", "k.getFalse()"),
+    ("any row has the first best", NARROW_COLUMNS, "firstBest(op, all,", "better(op, all,"),
     ("elements apart go forwards", "passes/lowering/SpacedElements.cpp", "step > 0 ? element :", "true ? element :"),
     (
         "functions go one by one",

@@ -22,7 +22,7 @@ struct KernelEmitter::Columns {
 };
 
 /// Whether the elements' grouping changes no bit.
-static bool isInAnyOrder(mlir::Operation *op, DType dtype) {
+bool KernelEmitter::isInAnyOrder(mlir::Operation *op, DType dtype) {
   return !isa<SumOp, ProdOp>(op) || !(isFloat(dtype) || isComplex(dtype));
 }
 
@@ -131,6 +131,8 @@ KernelEmitter::PartialRows KernelEmitter::allocatePartialRows(Value *count, Valu
 }
 
 void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
+  if (areColumnsNarrow(op))
+    return emitNarrowColumns(op);
   mlir::Value x = op->getOperand(0);
   const DType dtype = rootType.getDtype();
   ReductionAxes axes(op);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "passes/lowering/CodePlaces.h"
+#include "passes/lowering/FoldSizes.h"
 #include "passes/lowering/FrameTensors.h"
 #include "passes/lowering/ScalarEmitter.h"
 
@@ -35,21 +36,6 @@ struct ReductionAxes {
 };
 /// How many elements each fold of a reduction has, if that is known.
 std::optional<int64_t> knownFoldLength(mlir::Operation *op);
-/// The order of sums (rule 12 of docs/reference): blocks one after the other, in each of them lanes, if the last axis
-/// is reduced, else runs one after the other.
-constexpr int64_t reductionBlock = 8192, reductionLanes = 32, reductionRun = 64;
-constexpr int64_t positionLanes = 64; ///< of what looks for the best element
-/// Of rows of so few elements; of extrema of floats, in any order.
-constexpr int64_t fewLanes = 16, extremumLanes = 8;
-constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its rows are whole cache lines
-/// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
-/// widest access of one.
-constexpr int64_t warp = reductionLanes, threadsOfBlock = 256, accessBytes = 16;
-constexpr int64_t manyRows = 4096;                          ///< a warp each is work for a device
-constexpr int64_t leastStaged = 512, mostStaged = 32 << 10; ///< elements and bytes of rows that go to shared memory
-constexpr int64_t leastOfMany = 2048; ///< elements of rows that do where they are many, as caches do not hold all
-constexpr int64_t manyBlocks = 4 * 132, manyThreads = 1 << 17; ///< are four blocks a multiprocessor of an H200
-
 /// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word
 /// i of `toy.kernels`.
 struct DeviceCode {
@@ -262,6 +248,7 @@ private:
   std::pair<llvm::Value *, llvm::Value *> allocatePartials(llvm::Value *blocks);
   // ColumnEmitter.cpp
   struct Columns;
+  static bool isInAnyOrder(mlir::Operation *op, DType dtype);
   void foldRows(mlir::Operation *op, const Columns &columns, llvm::Value *from, llvm::Value *to);
   void foldRunsOfRows(mlir::Operation *op, const Columns &columns, llvm::Value *n);
   bool findTransposedRows(mlir::Operation *op);
@@ -271,6 +258,17 @@ private:
   };
   PartialRows allocatePartialRows(llvm::Value *count, llvm::Value *columns);
   void emitColumnReduction(mlir::Operation *op);
+  // NarrowColumns.cpp
+  static bool areColumnsNarrow(mlir::Operation *op);
+  Fold narrowRow(mlir::Operation *op, const Indices &outer, llvm::Value *row, llvm::Value *mask);
+  Lanes foldSideBySide(mlir::Operation *op, llvm::Value *rounds, int64_t number,
+                       llvm::function_ref<Fold(llvm::Value *, int64_t)> row);
+  Fold mergeRows(mlir::Operation *op, const Fold &a, const Fold &b);
+  Element foldNarrowRows(mlir::Operation *op, const Indices &outer, llvm::Value *n, int64_t together,
+                         llvm::Value *mask);
+  Element foldNarrowRuns(mlir::Operation *op, const Indices &outer, llvm::Value *n, int64_t together,
+                         llvm::Value *mask);
+  void emitNarrowColumns(mlir::Operation *op);
   // StridedRows.cpp
   bool areRowsStrided(mlir::Operation *op);
   void foldStridedRows(mlir::Operation *op, const Indices &outer, int64_t across, llvm::Value *number, llvm::Value *n,

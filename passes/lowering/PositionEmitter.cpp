@@ -293,6 +293,8 @@ void KernelEmitter::emitArgReduction(mlir::Operation *op) {
   bool byColumns = !axes.alongLast;
   if (areRowsInLanes(op))
     return emitRowsInLanes(op, *knownFoldLength(op));
+  if (areColumnsNarrow(op))
+    return emitNarrowColumns(op);
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *columns = byColumns ? outerSizes.pop_back_val() : nullptr;
   Value *count = product(reducedSizes), *rows = product(outerSizes);
