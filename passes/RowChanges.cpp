@@ -71,10 +71,7 @@ void RowChanges::match(ListSetOp set) {
     return user == set || user->getBlock() != set->getBlock() ||
            (user->isBeforeInBlock(set) && (user->isBeforeInBlock(begin) || isa<ListLenOp>(user)));
   };
-  if (!liveness)
-    liveness.emplace(set->getParentOfType<func::FuncOp>());
-  if (!llvm::all_of(v.getUsers(), isBeforeBegin) || !llvm::all_of(list.getUsers(), isNoMore) ||
-      liveness->getLiveness(set->getBlock())->isLiveOut(list)) {
+  if (!llvm::all_of(v.getUsers(), isBeforeBegin) || !llvm::all_of(list.getUsers(), isNoMore)) {
     changes.pop_back();
     return;
   }
@@ -242,21 +239,15 @@ private:
     return tensor && !tensor.isScalar();
   }
 
-  /// Whether an element is one object in all turns of a loop, and what is read of it is what is there then.
+  /// Whether an element is one object in all turns of a loop: none is made one that nobody else holds, so that if any
+  /// changes there, none gets a second name, and what is read of it is what is there then.
   static bool staysInPlace(CFGLoop &loop, ListElementOp element) {
-    Type list = element.getList().getType();
-    bool changes = false, owns = false;
-    for (Block *block : loop.getBlocks())
-      for (Operation &op : *block) {
-        owns |= isa<ListOwnOp>(op);
-        changes |= isChange(op);
-      }
     auto isRead = [&](Operation *user) {
-      return isIn(loop, user) && (isa<ElementOp, DimOp, FusedOp, ListLenOp, ListElementOp, ElementSetOp>(user));
+      return isIn(loop, user) && isa<ElementOp, DimOp, FusedOp, ListLenOp, ListElementOp, ElementSetOp>(user);
     };
-    if (owns || givesNames(loop, list) || !llvm::all_of(element->getUsers(), isRead))
-      return false;
-    return !changes || element.getChanged() || isReadAtOnce(element);
+    return llvm::all_of(element->getUsers(), isRead) && llvm::none_of(loop.getBlocks(), [](Block *block) {
+             return llvm::any_of(*block, [](Operation &op) { return isa<ListOwnOp>(op); });
+           });
   }
 
   static bool isIn(CFGLoop &loop, Operation *op) { return loop.contains(op->getBlock()); }

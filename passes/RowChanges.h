@@ -34,7 +34,6 @@ private:
   void own(ListSetOp set, mlir::Value list, llvm::SmallVectorImpl<mlir::Value> &path, mlir::OpBuilder &b) const;
   void storeInPlace(RowChange change, ListSetOp set, mlir::OpBuilder &b) const;
 
-  std::optional<mlir::Liveness> liveness;
   llvm::MapVector<mlir::Operation *, RowChange> changes;
   llvm::DenseSet<mlir::Operation *> inside;
 };

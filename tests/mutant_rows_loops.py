@@ -166,6 +166,12 @@ LOOPS_MUTANTS = [
         "evolution.getMinusSCEV(first, read)",
     ),
     (
+        "an element that is outside is the one before",
+        "passes/lowering/Lists.cpp",
+        "b.CreateICmpULT(at, count), found, none",
+        "b.CreateICmpULE(at, count), found, none",
+    ),
+    (
         "indices that are computed alike are the same",
         "passes/RowChanges.cpp",
         "return success(areSame(v, w, elementsChange, depth + 1));",
