@@ -73,15 +73,20 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
   }
 
 private:
-  /// By what is positive. What goes around once (`(i + 1) % n`) takes no division.
+  /// By what is positive. What goes around once (`(i + 1) % n`) or twice (`(i + j + n) % n`, of j from -1 to 1) takes
+  /// no division.
   static void describeDivision(Operation *op, Bounds &bounds) {
     auto mark = [&](StringRef name) { op->setAttr(name, UnitAttr::get(op->getContext())); };
     Value x = op->getOperand(0), n = op->getOperand(1);
     const bool isRemainder = isa<ModOp>(op);
     if (bounds.isNeverNegative(x, op)) {
       mark("toy.unsigned");
-      if (isRemainder && !constantInteger(n) && bounds.isSumAtLeast(2, n, -1, x, 1, op))
+      if (!isRemainder || constantInteger(n))
+        return;
+      if (bounds.isSumAtLeast(2, n, -1, x, 1, op))
         mark("toy.around");
+      else if (bounds.isSumAtLeast(3, n, -1, x, 1, op))
+        mark("toy.around_twice");
     } else if (isRemainder && !constantInteger(n) && bounds.isSumAtLeast(1, n, 1, x, 0, op) &&
                bounds.isBelow(x, n, 1, op))
       mark("toy.around");

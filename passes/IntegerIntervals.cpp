@@ -180,7 +180,7 @@ Interval Bounds::ofOperation(Operation *op, Spot at, int depth, bool again) {
     int64_t most = std::clamp<int64_t>(size.hi, 1, largestSize) - 1;
     return index.lo >= 0 ? Interval{std::min(index.lo, most), std::min(index.hi, most)} : Interval{0, most};
   }
-  if (isa<DimOp>(op))
+  if (isa<DimOp, ListLenOp>(op))
     return {0, largestSize};
   if (isa<CheckSizeOp>(op))
     return {std::clamp<int64_t>(operand(0).lo, 0, largestSize), std::clamp<int64_t>(operand(0).hi, 0, largestSize)};

@@ -195,8 +195,9 @@ def BoundIndices : Pass<"toy-bound-indices", "::mlir::func::FuncOp"> {
     helps. `toy.check_index` of an index that is never negative is marked `nonnegative`; one that is always inside, or
     that an earlier one has checked, goes. Sums, differences and products that never wrap get `toy.exact`, quotients and
     remainders of what is never negative by what is positive `toy.unsigned`, remainders that go around once at most
-    (`(i + 1) % n` of an index: one choice) `toy.around`. A block that only asks for what it was handed is passed by on
-    the ways on which the answer is known, so that behind `a and b` both are.
+    (`(i + 1) % n` of an index: one choice) `toy.around`, those that go around twice (`(i + j + n) % n`)
+    `toy.around_twice`. A block that only asks for what it was handed is passed by on the ways on which the answer is
+    known, so that behind `a and b` both are.
 
     Before: `%i = toy.check_index %counter, %n` in a loop while `%counter < %n`. After: `%counter`.
     Requires: nothing. Guarantees: no check goes that could fail.

@@ -93,6 +93,7 @@ KINDS = {
             "e2e/rows-in-lists.toy",
             "e2e/filled-lists.toy",
             "e2e/elements-before-loops.toy",
+            "e2e/neighbours-around.toy",
             "short_rows.py",
             "lists.py",
             "list_cells.py",

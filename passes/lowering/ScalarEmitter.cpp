@@ -299,11 +299,12 @@ Value *ScalarEmitter::compare(StringRef name, Element x, Element y, DType dtype)
 }
 
 Element ScalarEmitter::apply(mlir::Operation *op, ArrayRef<Element> args) {
-  if (op->hasAttr("toy.around")) { // less than twice the divisor, or at least its negative
+  if (op->hasAttr("toy.around") || op->hasAttr("toy.around_twice")) { // below two or three times the divisor, or …
     Value *x = args[0].re, *n = args[1].re;
+    auto less = [&](Value *v) { return b.CreateSelect(b.CreateICmpUGE(v, n), b.CreateSub(v, n), v); };
     if (op->hasAttr("toy.unsigned"))
-      return {b.CreateSelect(b.CreateICmpUGE(x, n), b.CreateSub(x, n), x)};
-    return {b.CreateSelect(b.CreateICmpSLT(x, b.getInt64(0)), b.CreateAdd(x, n), x)};
+      return {less(op->hasAttr("toy.around") ? x : less(x))};
+    return {b.CreateSelect(b.CreateICmpSLT(x, b.getInt64(0)), b.CreateAdd(x, n), x)}; // … at least its negative
   }
   if (op->hasAttr("toy.unsigned"))
     return {isa<ModOp>(op) ? b.CreateURem(args[0].re, args[1].re) : b.CreateUDiv(args[0].re, args[1].re)};

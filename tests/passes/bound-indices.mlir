@@ -342,10 +342,10 @@ func.func @choices(%i: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>) {
   return
 }
 
-// Remainders of what goes around once at most need no division: of neighbours of an index, not of twice an index and
-// two, nor by a number that may be negative.
+// Remainders of what goes around once at most need no division: of neighbours of an index, nor of what goes around twice,
+// as twice an index and two; by a number that may be negative they do.
 // CHECK-LABEL: @around
-// CHECK: toy.mod %[[I:.*]], %[[N:.*]] {toy.unsigned} :
+// CHECK: toy.mod %[[I:.*]], %[[N:.*]] {toy.around_twice, toy.unsigned} :
 // CHECK: toy.mod %{{.*}}, %[[N]] {toy.around, toy.unsigned} :
 // CHECK: toy.mod %{{.*}}, %[[N]] {toy.around} :
 // CHECK: toy.mod %{{.*}}, %arg1 :
