@@ -168,6 +168,7 @@ private:
     });
     if (changes.empty())
       return;
+    makeEmptyAgain();
     const Ownership ownership(function);
     for (Operation *op : changes)
       if (Value x = op->getOperand(0); ownership.isOwned(x) && ownership.diesAt(x, op))
@@ -261,9 +262,7 @@ private:
   void fillAgain() {
     SmallVector<FusedOp> fills;
     function.walk([&](FusedOp op) {
-      Block &body = op.getBody().front();
-      if (llvm::hasSingleElement(body.without_terminator()) && isa<FullOp>(body.front()) && op->getNumResults() == 1 &&
-          !op->hasOneUse() && llvm::all_of(op->getUsers(), llvm::IsaPred<UniqueOp>))
+      if (isFill(op) && !op->hasOneUse() && llvm::all_of(op->getUsers(), llvm::IsaPred<UniqueOp>))
         fills.push_back(op);
     });
     for (FusedOp fill : fills) {
@@ -274,6 +273,50 @@ private:
       }
       fill.erase();
     }
+  }
+
+  static bool isFill(FusedOp op) {
+    Block &body = op.getBody().front();
+    return llvm::hasSingleElement(body.without_terminator()) && isa<FullOp>(body.front()) && op->getNumResults() == 1;
+  }
+  /// Empty vectors, such as `list()`, have become one value as well: what gets longer begins as one of its own, so that
+  /// nothing asks in each turn who else holds it.
+  void makeEmptyAgain() {
+    SmallVector<FusedOp> empty;
+    function.walk([&](FusedOp op) {
+      if (isFill(op) && !op->hasOneUse() && tensorTypeOf(op->getResult(0)).getStaticCount() == 0)
+        empty.push_back(op);
+    });
+    if (empty.empty())
+      return;
+    llvm::EquivalenceClasses<void *> same;
+    llvm::DenseSet<void *> growing;
+    auto leaderOf = [&](Value v) { return same.getOrInsertLeaderValue(v.getAsOpaquePointer()); };
+    auto handOn = [&](Value a, Value b) {
+      if (!llvm::is_contained(empty, a.getDefiningOp()))
+        same.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+    };
+    SmallVector<Value> longer;
+    function.walk([&](Operation *op) {
+      forEachHandedOn(op, handOn);
+      if (isa<AppendOp>(op))
+        longer.push_back(op->getResult(0));
+      if (isa<AppendOp, ShortenOp>(op))
+        handOn(op->getOperand(0), op->getResult(0));
+    });
+    for (Value v : longer)
+      growing.insert(leaderOf(v));
+    for (FusedOp fill : empty)
+      for (OpOperand &use : llvm::make_early_inc_range(fill->getUses())) {
+        auto branch = dyn_cast<BranchOpInterface>(use.getOwner());
+        Value to;
+        if (branch)
+          to = branch.getSuccessorBlockArgument(use.getOperandNumber()).value_or(BlockArgument());
+        else if (isa<RelabelOp, AppendOp>(use.getOwner()) && use.getOperandNumber() == 0)
+          to = use.getOwner()->getResult(0);
+        if (to && growing.contains(leaderOf(to)))
+          use.set(OpBuilder(use.getOwner()).clone(*fill)->getResult(0));
+      }
   }
 
   /// Arguments that are the same value on all edges, or themselves, become that value.

@@ -154,6 +154,18 @@ LOOPS_MUTANTS = [
         "isIn(*loop, op.getList()))",
     ),
     (
+        "vectors that get longer begin as the empty one of others",
+        "passes/PlaceUnique.cpp",
+        "if (to && growing.contains(leaderOf(to)))",
+        "if (false)",
+    ),
+    (
+        "what goes around three times is brought back by two",
+        "passes/BoundIndices.cpp",
+        "bounds.isSumAtLeast(3, n, -1, x, 1, op)",
+        "bounds.isSumAtLeast(4, n, -1, x, 1, op)",
+    ),
+    (
         "elements are read before loops whose first turn stores there",
         "jit/HoistLoads.cpp",
         "evolution.getConstant(distance->getType(), size.getFixedValue())",

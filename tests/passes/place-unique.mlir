@@ -247,3 +247,34 @@ func.func @named(%m: !toy.list<!toy.tensor<f64["?"]>>, %others: !toy.list<!toy.t
 ^exit:
   return %c, %o : !toy.list<!toy.tensor<f64["?"]>>, !toy.list<!toy.tensor<f64["?"]>>
 }
+
+// Two vectors begin as one empty one, which is returned, too: what gets longer begins as one of its own, and is not
+// asked who else holds it.
+// CHECK-LABEL: @empty
+// CHECK: %[[E:.*]] = toy.fused
+// CHECK: %[[OTHER:.*]] = toy.fused
+// CHECK: toy.relabel %[[OTHER]]
+// CHECK: toy.append %{{.*}}, %{{.*}} {toy.owned}
+// CHECK: return %{{.*}}, %[[E]]
+func.func @empty(%v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<f64[L]>, !toy.tensor<f64[0]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %none = toy.fused %v, %0 : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[0]> {
+  ^bb0(%a: !toy.tensor<f64[]>, %b: !toy.tensor<i64[]>):
+    %f = toy.full %a, %b : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[0]>
+    toy.yield %f : (!toy.tensor<f64[0]>) -> ()
+  }
+  %first = toy.relabel %none : (!toy.tensor<f64[0]>) -> !toy.tensor<f64[L]>
+  cf.br ^loop(%first, %0 : !toy.tensor<f64[L]>, !toy.tensor<i64[]>)
+^loop(%x: !toy.tensor<f64[L]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %longer = toy.append %x, %v : (!toy.tensor<f64[L]>, !toy.tensor<f64[]>) -> !toy.tensor<f64["L+1"]>
+  %y = toy.relabel %longer : (!toy.tensor<f64["L+1"]>) -> !toy.tensor<f64[L]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^loop(%y, %j : !toy.tensor<f64[L]>, !toy.tensor<i64[]>)
+^exit:
+  return %x, %none : !toy.tensor<f64[L]>, !toy.tensor<f64[0]>
+}
