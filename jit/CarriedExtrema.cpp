@@ -3,11 +3,14 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/SimplifyQuery.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/IR/ValueHandle.h"
+#include "llvm/Support/KnownFPClass.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -42,10 +45,15 @@ std::optional<Choice> choiceOf(Value *v) {
   return Choice{x, y, predicate == CmpInst::FCMP_OLT};
 }
 
-/// The operands of an operation that takes both choices, as ScalarEmitter makes it: of a maximum without the selection
-/// of NaN, which LLVM may have moved behind what is computed of it.
+/// The operands of an operation of LLVM's, or of one that takes both choices, as ScalarEmitter makes it: of a maximum
+/// without the selection of NaN, which LLVM may have moved behind what is computed of it.
 std::optional<Choice> extremumOf(Value *v) {
   Value *first, *second;
+  if (v->getType()->isVectorTy())
+    return std::nullopt;
+  const bool isMinimum = match(v, m_Intrinsic<Intrinsic::minimum>(m_Value(first), m_Value(second)));
+  if (isMinimum || match(v, m_Intrinsic<Intrinsic::maximum>(m_Value(first), m_Value(second))))
+    return Choice{first, second, isMinimum};
   auto bits = [](Value *&u) { return m_BitCast(m_Value(u)); };
   const bool isMin = match(v, m_BitCast(m_Or(bits(first), bits(second))));
   if (!isMin && !match(v, m_BitCast(m_And(bits(first), bits(second)))))
@@ -118,15 +126,44 @@ void dropSelection(Instruction *maximum, Value *x, Value *y) {
     }
 }
 
+/// Whether what a loop carries is never a zero of one sign: neither is anything that it begins with or chooses from.
+bool isNeverCarried(FPClassTest zero, Value *v, const SimplifyQuery &query, SmallPtrSetImpl<Value *> &seen) {
+  constexpr unsigned mostValues = 32;
+  if (!seen.insert(v).second)
+    return true;
+  if (seen.size() > mostValues)
+    return false;
+  auto isNever = [&](Value *of) { return isNeverCarried(zero, of, query, seen); };
+  if (auto *phi = dyn_cast<PHINode>(v))
+    return all_of(phi->incoming_values(), isNever);
+  if (auto *select = dyn_cast<SelectInst>(v))
+    return isNever(select->getTrueValue()) && isNever(select->getFalseValue());
+  if (auto *call = dyn_cast<IntrinsicInst>(v))
+    switch (call->getIntrinsicID()) {
+    case Intrinsic::minimum:
+    case Intrinsic::maximum:
+    case Intrinsic::vector_reduce_fminimum:
+    case Intrinsic::vector_reduce_fmaximum:
+      return all_of(call->args(), isNever);
+    default:
+      break;
+    }
+  return computeKnownFPClass(v, zero, query).isKnownNever(zero);
+}
+
 /// Both zeros are equal to the instruction, which then gives its second operand, as it does where one is NaN: right
-/// unless the first one is NaN, or the zero that the operation prefers.
+/// unless the first one is NaN, or the zero that the operation prefers and the second one may be the other.
 void shorten(Carried &c) {
   IRBuilder<> b(c.result);
   Value *early = c.early, *late = c.late;
+  SmallPtrSet<Value *, 32> seen;
+  const bool hasOneZero = isNeverCarried(c.isMin ? fcPosZero : fcNegZero, late, c.result->getDataLayout(), seen);
   Type *word = b.getIntNTy(early->getType()->getScalarSizeInBits());
   Value *preferred = ConstantInt::get(word, c.isMin ? APInt::getSignMask(word->getIntegerBitWidth())
                                                     : APInt::getZero(word->getIntegerBitWidth()));
-  Value *isRare = b.CreateOr(b.CreateFCmpUNO(early, early), b.CreateICmpEQ(b.CreateBitCast(early, word), preferred));
+  Value *isRare = b.CreateFCmpUNO(early, early);
+  if (!hasOneZero)
+    isRare = b.CreateOr(isRare, b.CreateICmpEQ(b.CreateBitCast(early, word), preferred));
   Instruction *usualEnd, *rareEnd;
   SplitBlockAndInsertIfThenElse(isRare, c.result, &rareEnd, &usualEnd,
                                 MDBuilder(b.getContext()).createUnlikelyBranchWeights());

@@ -154,6 +154,12 @@ LOOPS_MUTANTS = [
         "isIn(*loop, op.getList()))",
     ),
     (
+        "the largest so far is never the zero that is not preferred",
+        "jit/CarriedExtrema.cpp",
+        "if (!hasOneZero)",
+        "if (false)",
+    ),
+    (
         "vectors that get longer begin as the empty one of others",
         "passes/PlaceUnique.cpp",
         "if (to && growing.contains(leaderOf(to)))",

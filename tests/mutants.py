@@ -94,6 +94,7 @@ KINDS = {
             "e2e/filled-lists.toy",
             "e2e/elements-before-loops.toy",
             "e2e/neighbours-around.toy",
+            "e2e/carried-extrema.toy",
             "short_rows.py",
             "lists.py",
             "list_cells.py",
