@@ -194,7 +194,7 @@ private:
   void hoist(ListElementOp op) {
     CFGLoop *outermost = nullptr;
     Value index = op.getIndex();
-    if (!isa<ListType>(op.getType()) && !isTensor(op.getType()))
+    if ((!isa<ListType>(op.getType()) && !isTensor(op.getType())) || op->hasAttr("packed"))
       return;
     for (CFGLoop *loop = loops.of(op->getBlock()); loop; loop = loop->getParentLoop()) {
       Value before = indexBefore(*loop, index);
