@@ -3,6 +3,7 @@
 /// Slices of one element as reads and stores of elements.
 #include "ir/Constants.h"
 #include "passes/ControlFlow.h"
+#include "passes/FlattenLists.h"
 #include "passes/Passes.h"
 #include "passes/Rewriting.h"
 
@@ -268,6 +269,8 @@ struct AccessElementsPass : impl::AccessElementsBase<AccessElementsPass> {
     patterns.add<StoreOfElement>(&getContext(), device ? &loops : nullptr);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), withoutMerging())))
       return signalPassFailure();
+    if (!device)
+      flattenLists(getOperation());
     WalkResult any = getOperation().walk([](Operation *op) {
       return isa<ElementOp, ElementStoreOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
     });

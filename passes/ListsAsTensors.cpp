@@ -2,6 +2,7 @@
 /// \file
 /// Lists of numbers that never leave their module become vectors, which grow as they do and which loops over elements
 /// know: what is stored goes where it is, behind one question whether somebody else holds it.
+#include "passes/ListsAsTensors.h"
 #include "ir/Constants.h"
 #include "passes/FillVectors.h"
 #include "passes/ListGroups.h"
@@ -20,7 +21,8 @@ namespace {
 
 class Converter {
 public:
-  Converter(func::FuncOp function, const llvm::DenseSet<Value> &lists) : function(function), b(function.getContext()) {
+  Converter(func::FuncOp function, const llvm::DenseSet<Value> &lists, StringRef names = "list$")
+      : function(function), b(function.getContext()), names(names) {
     auto note = [&](Value v) {
       if (lists.contains(v))
         (isListOfNumbers(v.getType()) ? values : outer).push_back(v);
@@ -115,7 +117,7 @@ private:
     }
     return same;
   }
-  Dim newName(Value v) { return named[v] = Dim::symbol(b.getContext(), "list$" + std::to_string(named.size())); }
+  Dim newName(Value v) { return named[v] = Dim::symbol(b.getContext(), (names + Twine(named.size())).str()); }
 
   /// Other names are given on the way on which they hold: elsewhere, nobody else holds the value.
   void relabelEdges() {
@@ -192,6 +194,7 @@ private:
 
   func::FuncOp function;
   OpBuilder b;
+  StringRef names;
   SmallVector<Value> values, outer;           ///< those that become vectors; those that hold such
   llvm::DenseMap<Value, Dim> sizes, named;    ///< of all values; of those with names of their own
   llvm::DenseMap<Value, Type> listTypes;      ///< of values as they were
@@ -284,4 +287,9 @@ struct ListsAsTensorsPass : impl::ListsAsTensorsBase<ListsAsTensorsPass> {
 };
 
 } // namespace
+
+void makeVectors(func::FuncOp function, const llvm::DenseSet<Value> &lists, StringRef names) {
+  Converter(function, lists, names).run();
+}
+
 } // namespace toy

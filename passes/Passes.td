@@ -177,8 +177,10 @@ def AccessElements : Pass<"toy-access-elements", "::mlir::func::FuncOp"> {
   let summary = "reads and stores single elements without slices";
   let description = [{
     A slice of one element that becomes a scalar is `toy.element`; a stored slice of one element is `toy.element_store`.
-    Elements of pairs are elements of what was paired, elements of parts those of the whole. Every question for a size
-    is asked of the first value that has it, so that one size is one value.
+    Elements of pairs are elements of what was paired, elements of parts those of the whole. Lists whose elements are
+    vectors of one known length, up to 16, become a vector of all their numbers, where the function makes them and asks
+    for single numbers only. Every question for a size is asked of the first value that has it, so that one size is one
+    value.
 
     Before: `%s = toy.slice %x, %i, %one`, `%e = toy.reshape %s : … -> !toy.tensor<f64[]>`. After: `%e = toy.element %x,
     %i`. Requires: nothing. Guarantees: nothing about order of effects changes.

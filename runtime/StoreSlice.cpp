@@ -6,6 +6,7 @@
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -101,8 +102,9 @@ TensorRef append(TensorRef x, const void *row, int64_t more) {
   onHostOnly(*x);
   const int64_t rows = x->sizes[0], bytes = bytesOfRow(*x);
   TensorRef longer;
-  if (!isAlone(*x) || (rows + 1) * bytes > x->storage->bytes) {
-    longer = TensorRef(newOfRows(*x, std::max(2 * rows, rows + std::max<int64_t>(std::min(more, mostMore), 4))));
+  more = std::clamp<int64_t>(more, 1, mostMore);
+  if (!isAlone(*x) || (rows + more) * bytes > x->storage->bytes) {
+    longer = TensorRef(newOfRows(*x, std::max(2 * rows, rows + std::max<int64_t>(more, 4))));
     std::memcpy(longer->data, x->data, rows * bytes);
     poll();
   }

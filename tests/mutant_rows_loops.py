@@ -160,6 +160,30 @@ LOOPS_MUTANTS = [
         "if (false)",
     ),
     (
+        "rows of two lengths lie in one vector",
+        "passes/FlattenLists.cpp",
+        "first->second; known != n",
+        "first->second; known < 0",
+    ),
+    (
+        "a row that changes is put back wherever it was read",
+        "passes/FlattenLists.cpp",
+        "!areSame(row.getIndex(), set.getIndex())",
+        "false",
+    ),
+    (
+        "rows of which more is asked than numbers lie in one vector",
+        "passes/FlattenLists.cpp",
+        "if (!isa<ElementStoreOp>(user) || !isChanged(cast<ElementStoreOp>(user)))",
+        "if (isa<ElementStoreOp>(user) && !isChanged(cast<ElementStoreOp>(user)))",
+    ),
+    (
+        "numbers that follow at once have no room",
+        "passes/lowering/GrowingVectors.cpp",
+        'b.CreateAdd(longer, b.getInt64(more), "", true, true)',
+        "longer",
+    ),
+    (
         "vectors that get longer begin as the empty one of others",
         "passes/PlaceUnique.cpp",
         "if (to && growing.contains(leaderOf(to)))",

@@ -95,6 +95,8 @@ KINDS = {
             "e2e/elements-before-loops.toy",
             "e2e/neighbours-around.toy",
             "e2e/carried-extrema.toy",
+            "e2e/flat-rows.toy",
+            "flat_rows.py",
             "short_rows.py",
             "lists.py",
             "list_cells.py",
@@ -103,7 +105,7 @@ KINDS = {
             "-m",
             "not nightly",
         ),
-        texts=("hold-short-rows", "lists-as-tensors", "place-unique", "emit/straight-code.toy"),
+        texts=("hold-short-rows", "lists-as-tensors", "flatten-lists", "place-unique", "emit/straight-code.toy"),
         programs=("toy-opt",),
     ),
     "library": Kind(

@@ -173,7 +173,8 @@ private:
   void emitLongerCopy(AppendOp op);
   void emit(ShortenOp op);
   llvm::Value *turnsLeft(AppendOp op);
-  llvm::Value *appended(AppendOp op, llvm::Value *object);
+  int64_t makeRoomBehind(AppendOp op);
+  llvm::Value *appended(AppendOp op, llvm::Value *object, int64_t more = 0);
   llvm::Value *isAlone(llvm::Value *object);
   // OpEmitter.cpp
   void failUnless(llvm::Value *condition, mlir::Operation *op);
@@ -204,9 +205,10 @@ private:
   std::map<void *, FrameTensor> frames;                             ///< of values of loops that may be there
   llvm::DenseMap<mlir::Value, int64_t> rowLanesOf;                  ///< of rows in registers: how many lanes there are
   llvm::DenseMap<mlir::Value, size_t> numbers;                      ///< of values, in the order of the text
-  llvm::SmallPtrSet<void *, 4> moved;             ///< operands whose reference the current operation took
-  llvm::SmallPtrSet<void *, 4> borrowed;          ///< what is only read, and held by the code or by another name
-  llvm::DenseMap<mlir::Block *, size_t> position; ///< of each block in the order of emission
+  llvm::SmallPtrSet<void *, 4> moved;               ///< operands whose reference the current operation took
+  llvm::SmallPtrSet<mlir::Operation *, 4> haveRoom; ///< appends behind one that made room for them
+  llvm::SmallPtrSet<void *, 4> borrowed;            ///< what is only read, and held by the code or by another name
+  llvm::DenseMap<mlir::Block *, size_t> position;   ///< of each block in the order of emission
   mlir::Block *current = nullptr;
   /// Sizes that were read where the tensor is made, by axis.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, llvm::Value *> ownSizes;

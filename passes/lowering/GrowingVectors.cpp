@@ -8,6 +8,8 @@
 #include "runtime/Blocks.h"
 #include "runtime/Value.h"
 
+#include "llvm/IR/PatternMatch.h"
+
 using namespace llvm;
 
 namespace toy {
@@ -83,25 +85,46 @@ void FunctionEmitter::emit(AppendOp op) {
     return emitLongerCopy(op);
   const DType dtype = tensorTypeOf(row).getDtype();
   auto [data, count] = dataAndLength(x);
-  Value *object = ownReference(x, op), *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy()),
-        *alone = op->hasAttr(ownedOperand) ? b.getTrue() : isAlone(object);
-  Value *longer = b.CreateAdd(count, b.getInt64(1), "", true, true), *place = data, *moved = nullptr;
-  Value *needed = b.CreateMul(longer, b.getInt64(toy::sizeOf(dtype)), "", true, true);
-  Value *fits = b.CreateOr(b.CreateICmpSLE(needed, b.getInt64(rt::Blocks::leastBytes())),
-                           b.CreateICmpSLE(needed, loadWord(storage, offsetof(rt::Storage, bytes))));
+  Value *object = ownReference(x, op), *longer = b.CreateAdd(count, b.getInt64(1), "", true, true), *place = data,
+        *moved = nullptr;
   auto inPlace = [&] {
     scalars.store(dtype, place, count, slots[row].scalar);
     b.CreateStore(longer, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
     return object;
   };
+  if (haveRoom.contains(op)) {
+    slots[op.getResult()].object = inPlace();
+    return setDataAndLength(op.getResult(), data, longer);
+  }
+  const int64_t more = makeRoomBehind(op);
+  Value *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy()),
+        *alone = op->hasAttr(ownedOperand) ? b.getTrue() : isAlone(object);
+  Value *needed = b.CreateMul(b.CreateAdd(longer, b.getInt64(more), "", true, true), b.getInt64(toy::sizeOf(dtype)), "",
+                              true, true);
+  Value *fits = b.CreateOr(b.CreateICmpSLE(needed, b.getInt64(rt::Blocks::leastBytes())),
+                           b.CreateICmpSLE(needed, loadWord(storage, offsetof(rt::Storage, bytes))));
   auto byCall = [&] {
-    Value *other = appended(op, object);
+    Value *other = appended(op, object, more);
     moved = loadWord(other, offsetof(rt::Tensor, data), b.getPtrTy());
     return other;
   };
   auto *either = cast<PHINode>(scalars.eitherOf(b.CreateAnd(alone, fits), inPlace, byCall));
   slots[op.getResult()].object = either;
   setDataAndLength(op.getResult(), dataOfEither(either, data, moved), longer);
+}
+
+/// Numbers that are put behind this one at once, one after the other, need not ask for room. Gives how many.
+int64_t FunctionEmitter::makeRoomBehind(AppendOp op) {
+  constexpr int64_t most = 16;
+  int64_t more = 0;
+  for (AppendOp last = op; last->hasOneUse() && more + 1 < most; ++more) {
+    auto next = dyn_cast<AppendOp>(*last->user_begin());
+    if (!next || next.getX() != last.getResult() || isObject(next.getRow()) || next->getBlock() != op->getBlock())
+      break;
+    haveRoom.insert(next);
+    last = next;
+  }
+  return more;
 }
 
 /// Of a vector that is still needed, which nobody counts meanwhile.
@@ -137,14 +160,21 @@ Value *FunctionEmitter::turnsLeft(AppendOp op) {
   return counted->isDown ? b.CreateSub(at, end) : b.CreateSub(end, at);
 }
 
-Value *FunctionEmitter::appended(AppendOp op, Value *object) {
+/// A call, which makes room for more numbers that follow.
+Value *FunctionEmitter::appended(AppendOp op, Value *object, int64_t more) {
   setSite(op);
   mlir::Value row = op.getRow();
   Value *none = ConstantPointerNull::get(b.getPtrTy()), *tensor = isObject(row) ? slots[row].object : none;
   Value *element = isObject(row) ? none : stackArray(b.getInt64Ty(), 2);
   if (!isObject(row))
     scalars.store(tensorTypeOf(row).getDtype(), element, b.getInt64(0), slots[row].scalar);
-  return scalars.call("toy_rt_append", b.getPtrTy(), {object, tensor, element, turnsLeft(op)});
+  constexpr int64_t mostTurns = 4096; // for which there is room at once
+  Value *turns = turnsLeft(op), *all = turns;
+  if (more && match(turns, PatternMatch::m_Zero()))
+    all = b.getInt64(more + 1);
+  else if (more)
+    all = b.CreateMul(b.CreateBinaryIntrinsic(Intrinsic::umin, turns, b.getInt64(mostTurns)), b.getInt64(more + 1));
+  return scalars.call("toy_rt_append", b.getPtrTy(), {object, tensor, element, all});
 }
 
 } // namespace toy
