@@ -31,7 +31,7 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
       for (Operation &op : llvm::make_early_inc_range(*block)) {
         if (isa<AddOp, SubOp, MulOp>(op) && isInteger64(op.getResult(0)) && bounds.isExact(&op, &op))
           op.setAttr("toy.exact", b.getUnitAttr());
-        if (isa<FloorDivOp, ModOp>(op) && isInteger64(op.getResult(0)) && bounds.of(op.getOperand(1), &op).lo > 0)
+        if (isa<FloorDivOp, ModOp>(op) && isInteger64(op.getResult(0)) && bounds.isPositive(op.getOperand(1), &op))
           describeDivision(&op, bounds);
         if (auto size = dyn_cast<SizeValueOp>(op)) {
           size.setExprAttr(bounds.deciding(size, size.getExpr(), &op).getAttr());

@@ -89,6 +89,7 @@ public:
   /// may be known here.
   Interval of(mlir::Value v, Spot at, int depth = 2, bool again = true);
   bool isNeverNegative(mlir::Value v, Spot at, int depth = 0);
+  bool isPositive(mlir::Value v, Spot at) { return of(v, at).lo > 0 || isSumAtLeast(1, v, 0, v, 1, at); }
   /// Whether `greater - lesser >= gap` in a block.
   bool isBelow(mlir::Value lesser, mlir::Value greater, int64_t gap, Spot at, int depth = 0);
   /// Whether `f * a + g * b >= least` in a block.

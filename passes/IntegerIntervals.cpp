@@ -216,7 +216,7 @@ Interval Bounds::ofOperation(Operation *op, Spot at, int depth, bool again) {
   if (auto cast = dyn_cast<CastOp>(op)) {
     DType from = tensorTypeOf(cast.getX()).getDtype();
     if (from == DType::Bool || from == DType::U8)
-      return {0, 255};
+      return {0, from == DType::Bool ? 1 : 255};
     if (from == DType::I32)
       return {INT32_MIN, INT32_MAX};
   }

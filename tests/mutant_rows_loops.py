@@ -184,6 +184,24 @@ LOOPS_MUTANTS = [
         "longer",
     ),
     (
+        "what lies below a difference says nothing of the sign",
+        "passes/IntegerBounds.h",
+        "of(v, at).lo > 0 || isSumAtLeast(1, v, 0, v, 1, at)",
+        "of(v, at).lo > 0",
+    ),
+    (
+        "true is any number of a byte",
+        "passes/IntegerIntervals.cpp",
+        "from == DType::Bool ? 1 : 255",
+        "255",
+    ),
+    (
+        "true is 0",
+        "passes/IntegerIntervals.cpp",
+        "from == DType::Bool ? 1 : 255",
+        "from == DType::Bool ? 0 : 255",
+    ),
+    (
         "vectors that get longer begin as the empty one of others",
         "passes/PlaceUnique.cpp",
         "if (to && growing.contains(leaderOf(to)))",

@@ -375,6 +375,34 @@ func.func @around(%m: !toy.tensor<i64[]>, %any: !toy.tensor<i64[]>) {
   return
 }
 
+// A size is positive where a counter that is never negative lies below a difference from it; a number that is true or
+// false is one at most.
+// CHECK-LABEL: @positive
+// CHECK: toy.mod %{{.*}}, %{{.*}} {toy.around, toy.unsigned} :
+// CHECK: toy.mod %{{.*}}, %{{.*}} {toy.around_twice, toy.unsigned} :
+func.func @positive(%m: !toy.tensor<i64[]>, %more: !toy.tensor<bool[]>) {
+  %n = toy.check_size %m : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %number = toy.cast %more {dtype = "i64"} : (!toy.tensor<bool[]>) -> !toy.tensor<i64[]>
+  %last = toy.sub %n, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%0 : !toy.tensor<i64[]>)
+^header(%i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %last : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %p = toy.mod %j, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %k = toy.add %j, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %l = toy.add %k, %number : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %q = toy.mod %l, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %p, %q {echo = false, structure = "_;_"} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> ()
+  cf.br ^header(%j : !toy.tensor<i64[]>)
+^exit:
+  return
+}
+
 // `if i < n and c`: where both hold the first is known. The block that asks again is passed by on the way on which the
 // answer is known.
 // CHECK-LABEL: @both
