@@ -150,11 +150,14 @@ static void keepLoopsApart(Module &module) {
   }
 }
 
-/// Makes a function of each outermost loop of `f` that no error leaves, and of what follows its failed checks.
-static void outlineLoops(Function &f) {
+/// Makes a function of each outermost loop of `f`, where there are several, that no error leaves, and of what follows
+/// its failed checks.
+static void outlineLoopsOf(Function &f) {
   DominatorTree tree(f);
   LoopInfo loops(tree);
   const SmallVector<Loop *> outermost(loops.rbegin(), loops.rend());
+  if (outermost.size() < 2)
+    return;
   for (Loop *loop : outermost)
     simplifyLoop(loop, &tree, &loops, nullptr, nullptr, nullptr, false);
   CodeExtractorAnalysisCache cache(f);
@@ -169,9 +172,23 @@ static void outlineLoops(Function &f) {
     CodeExtractor extractor(blocks, &tree);
     if (!extractor.isEligible())
       continue;
-    if (Function *outlined = extractor.extractCodeRegion(cache))
+    if (Function *outlined = extractor.extractCodeRegion(cache)) {
+      outlined->setName("loop"); // a shared kernel's is looked up by its name
       outlined->addFnAttr(Attribute::NoInline);
+      for (const char *ofWhole : {sharedKernel, kernelElements, runsOnce})
+        outlined->removeFnAttr(ofWhole);
+    }
   }
+}
+
+static void outlineLoops(Module &module) {
+  constexpr unsigned largeFunction = 5000;
+  SmallVector<Function *> large; // loops that are functions are not looked at again
+  for (Function &f : module)
+    if (f.getInstructionCount() > largeFunction && !f.hasFnAttribute(vectorVariant))
+      large.push_back(&f);
+  for (Function *f : large)
+    outlineLoopsOf(*f);
 }
 
 /// Puts what only a function calls, but for the form that other modules call, into it: what does not change from one
@@ -347,13 +364,10 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
     passes.addPass(createModuleToFunctionPassAdaptor(CarriedExtrema()));
   });
-  constexpr unsigned largeFunction = 5000;
   ModulePassManager passes;
   leaveStraightCode(module);
   if (level >= 2) {
-    for (Function &f : make_early_inc_range(module))
-      if (f.getInstructionCount() > largeFunction)
-        outlineLoops(f);
+    outlineLoops(module);
     keepLoopsApart(module);
     inlineRecursion(module);
   }

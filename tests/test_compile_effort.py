@@ -257,6 +257,15 @@ def test_loops_of_a_large_function_are_functions(toy, tmp_path):
     assert want.stdout and (got.stdout, got.stderr) == (want.stdout, want.stderr)
 
 
+@pytest.mark.release
+def test_a_large_loop_is_one_function(toy, tmp_path):
+    """It is not taken out of its function again and again."""
+    body = "\n".join(f"    if i % {k + 2} == 0 {{ s += i * {k}; }} else {{ s -= {k}; }}" for k in range(400))
+    text = f"def f(n) {{\n  var s = 0.0;\n  for i in range(n) {{\n{body}\n  }}\n  return s;\n}}\nprint(f(100));\n"
+    sizes = sizes_of_functions(toy, text, tmp_path)
+    assert max(sizes) > 0.8 * sum(sizes), sizes
+
+
 def test_code_of_loops_grows_with_their_number(toy, tmp_path):
     """LLVM's time is the time of a compilation, and follows the number of instructions that it is given."""
     none, one, ten, twenty = (instructions(toy, loop_nests(n), tmp_path) for n in (0, 1, 10, 20))
