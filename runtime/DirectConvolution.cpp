@@ -11,6 +11,7 @@
 #include "runtime/Scratch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <type_traits>
@@ -81,17 +82,22 @@ struct Layout {
       places += (axes[i].out - 1) * split[i].pitch;
     }
   }
-  /// How far from an output's place a tap reads.
-  int64_t offsetOf(int64_t tap) const {
-    int64_t offset = 0, part = 0, step = 1, rest = tap % window;
+  /// How far from an output's place each tap of so many channels reads.
+  void offsets(int64_t channels, int64_t *to) const {
+    int64_t count = 1, step = 1;
+    to[0] = 0;
     for (size_t i = axes.size(); i-- > 0;) {
-      int64_t k = rest % axes[i].kernel;
-      rest /= axes[i].kernel;
-      offset += k * axes[i].dilation / axes[i].stride * split[i].pitch;
-      part += split[i].ofKernel[k] * step;
+      for (int64_t k = axes[i].kernel; k-- > 0;) { // the first one last: the others are made of it
+        const int64_t own =
+            k * axes[i].dilation / axes[i].stride * split[i].pitch + split[i].ofKernel[k] * step * partSize;
+        for (int64_t tap = 0; tap < count; ++tap)
+          to[k * count + tap] = to[tap] + own;
+      }
+      count *= axes[i].kernel;
       step *= static_cast<int64_t>(split[i].phases.size());
     }
-    return (tap / window * parts + part) * partSize + offset;
+    for (int64_t tap = window; tap < channels * window; ++tap)
+      to[tap] = to[tap - window] + parts * partSize;
   }
 };
 
@@ -107,31 +113,58 @@ public:
       : layout(std::move(placed)), x(x), out(out), perIn(w.sizes[1]), perOut(w.sizes[0] / groups), groups(groups),
         taps(perIn * layout.window), channels(isComplex ? kernels.complexChannels : kernels.channels), offsets(taps),
         weights(w.as<R>()) {
-    for (int64_t tap = 0; tap < taps; ++tap)
-      offsets.data()[tap] = layout.offsetOf(tap);
+    layout.offsets(perIn, offsets.data());
+    // A number that is not finite makes nan of zeros.
+    isLong = layout.axes.size() == 1 && layout.axes[0].stride == 1 && layout.window >= longBlock &&
+             std::all_of(weights, weights + w.sizes[0] * taps * planes, [](R x) { return std::isfinite(x); });
   }
   /// Images and groups from `begin` on.
   void run(int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       Scratch<R> in(planeSize() * planes);
       copyInput(x.as<T>() + i * perIn * layout.inCount, in.data());
-      struct Context {
-        Convolution &self;
-        const R *in;
-        int64_t image;
-      } context{*this, in.data(), i};
+      Context context{*this, in.data(), i, 0, 0};
+      if (isLong)
+        context.find();
       parallelFor((layout.places + superBlock - 1) / superBlock,
                   std::max<int64_t>(1, grain / (superBlock * taps * perOut)),
                   [](void *opaque, int64_t first, int64_t last) {
                     auto &c = *static_cast<Context *>(opaque);
-                    c.self.sums(c.in, c.image, first, last);
+                    c.self.sums(c, first, last);
                   },
                   &context);
     }
   }
 
 private:
-  static constexpr int64_t superBlock = 512, grain = 1 << 20, tapsTogether = 512;
+  /// An image, and where the elements of its rows are that are not 0.
+  struct Context {
+    Convolution &self;
+    const R *in;
+    int64_t image, low, high;
+
+    void find() {
+      const int64_t size = self.layout.partSize;
+      low = size;
+      for (int64_t row = 0; row < self.perIn * planes; ++row) {
+        const R *from = in + row / planes * size + row % planes * self.planeSize();
+        low = std::find_if(from, from + low, [](R x) { return x != 0; }) - from;
+        for (int64_t last = size; last > high; --last)
+          if (from[last - 1] != 0)
+            high = last;
+      }
+    }
+    /// The elements [first, second) of the kernel that meet them at places [begin, end).
+    std::pair<int64_t, int64_t> meeting(int64_t begin, int64_t end) const {
+      const int64_t step = self.layout.axes[0].dilation;
+      auto firstFrom = [&](int64_t at) { // whose offset is at least that
+        return std::clamp<int64_t>((std::max<int64_t>(at, 0) + step - 1) / step, 0, self.layout.window);
+      };
+      const int64_t first = firstFrom(low - end + 1);
+      return {first, std::max(first, firstFrom(high - begin))};
+    }
+  };
+  static constexpr int64_t superBlock = 512, longBlock = 128, grain = 1 << 20, tapsTogether = 512;
 
   /// What the last vector reads behind the input is there, too.
   int64_t planeSize() const { return perIn * layout.parts * layout.partSize + superBlock; }
@@ -176,25 +209,34 @@ private:
         to[i] = from[i * stride];
   }
 
-  void sums(const R *in, int64_t image, int64_t begin, int64_t end) const {
+  void sums(const Context &c, int64_t begin, int64_t end) const {
     Scratch<R> room(perOut * superBlock * planes);
     for (int64_t i = begin; i < end; ++i) {
       poll();
       int64_t place = i * superBlock, some = std::min(superBlock, layout.places - place);
-      sumsAt(in + place, image % groups, (some + kernels.lanes - 1) / kernels.lanes, room.data());
-      for (int64_t c = 0; c < perOut; ++c)
-        copyOut(room.data() + c * superBlock, out.as<T>() + (image * perOut + c) * layout.outCount, place, some);
+      const int64_t step = isLong ? longBlock : superBlock;
+      for (int64_t at = 0; at < some; at += step)
+        sumsAt(c, place + at, place + std::min(some, at + step), room.data() + at);
+      for (int64_t o = 0; o < perOut; ++o)
+        copyOut(room.data() + o * superBlock, out.as<T>() + (c.image * perOut + o) * layout.outCount, place, some);
     }
   }
-  /// All channels at some places. Taps are divided: inputs and weights stay in the caches.
-  void sumsAt(const R *in, int64_t group, int64_t vectors, R *room) const {
+  /// All channels at places [begin, end). Long kernels leave out what meets zeros in front of the input and behind it.
+  void sumsAt(const Context &c, int64_t begin, int64_t end, R *room) const {
     Work work{};
     work.stride = superBlock;
     work.weightStride = taps * planes;
-    for (int64_t tap = 0; tap < taps; tap += tapsTogether) {
+    work.first = true;
+    const auto [first, last] = isLong ? c.meeting(begin, end) : std::pair(int64_t(0), taps);
+    for (int64_t channel = 0; channel < (isLong ? perIn : 1); ++channel)
+      addTaps(work, c.in + begin, c.image % groups, channel * layout.window + first, channel * layout.window + last,
+              (end - begin + kernels.lanes - 1) / kernels.lanes, room);
+  }
+  /// Taps [first, last) in pieces: inputs and weights stay in the caches.
+  void addTaps(Work &work, const R *in, int64_t group, int64_t first, int64_t last, int64_t vectors, R *room) const {
+    for (int64_t tap = first; tap < last || work.first; tap += tapsTogether, work.first = false) {
       poll();
-      work.first = tap == 0;
-      work.taps = std::min(tapsTogether, taps - tap);
+      work.taps = std::min(tapsTogether, last - tap);
       work.offsets = offsets.data() + tap;
       for (int64_t c = 0, count; c < perOut; c += count) {
         count = std::min(channels, perOut - c);
@@ -245,6 +287,7 @@ private:
   const Tensor &x;
   Tensor &out;
   int64_t perIn, perOut, groups, taps, channels;
+  bool isLong; ///< so that some of the kernel may meet nothing of the input
   Scratch<int64_t> offsets;
   const R *weights;
 };

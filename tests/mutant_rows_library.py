@@ -5,7 +5,7 @@ GRAM, BLAS = "ir/GramProduct.h", "runtime/Blas.cpp"
 SINK, REGISTERS = "passes/SinkPermutes.cpp", "runtime/ElementRegisters.h"
 TILES, PANELS = "runtime/ProductKernels.cpp", "runtime/PanelProducts.cpp"
 COLUMNS, NARROW = "runtime/ColumnKernels.cpp", "runtime/NarrowProducts.cpp"
-FEW = "runtime/FewRowsKernels.cpp"
+FEW, LONG = "runtime/FewRowsKernels.cpp", "runtime/DirectConvolution.cpp"
 EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/ComplexSchur.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
@@ -115,6 +115,15 @@ LIBRARY_MUTANTS = [
     ("products are not scaled", TILES, "result = x.alpha * sum;", "result = sum;"),
     ("tiles in place read the first columns", TILES, "x.aColumn, x.b + j, x.bRow}", "x.aColumn, x.b, x.bRow}"),
     ("transposed products keep their order", PANELS, "x.cRow, x.m, x.n, x.m}", "x.cRow, x.m, x.m, x.n}"),
+    ("infinities by zeros are left out", LONG, "return std::isfinite(x);", "return true;"),
+    ("a block of places meets one element less", LONG, "firstFrom(high - begin)", "firstFrom(high - begin - 1)"),
+    (
+        "zeros in front are those of the last channel",
+        LONG,
+        "low = std::find_if(from, from + low,",
+        "low = std::find_if(from, from + size,",
+    ),
+    ("offsets of all channels are the first one's", LONG, "to[tap - window] + parts * partSize", "to[tap - window]"),
     ("elements that fill no lanes are left out", FEW, "isThere ? more : sum", "sum"),
     ("lanes are added in their order", FEW, "turn & bit ? turns / 2 / bit : 0", "turn & bit ? bit : 0"),
     (

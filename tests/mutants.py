@@ -113,7 +113,8 @@ KINDS = {
         ("test_small_spectra.py", "e2e/positions.toy", "e2e/spaced-elements.toy", "test_small_products.py")
         + ("e2e/narrow-columns.toy",)
         + ("e2e/element-domains.toy", "e2e/parts-of-transposes.toy", "e2e/eigenvalues.toy")
-        + ("e2e/products-by-vectors.toy", "e2e/products-in-all-layouts.toy", "e2e/sums-of-transposes.toy"),
+        + ("e2e/products-by-vectors.toy", "e2e/products-in-all-layouts.toy", "e2e/sums-of-transposes.toy")
+        + ("e2e/long-convolutions.toy",),
         units="PanelProducts*:NarrowProducts*:Transpose.*",
         texts=("scalarize", "sink-permutes"),
         programs=("toy-opt", "unit-tests"),
