@@ -117,7 +117,8 @@ bool panelProduct(int64_t m, int64_t n, int64_t k, Part<N> alpha, const N *a, co
     return true;
   }
   // A panel of b stays in the second cache, or is wide where reading a for each panel costs more.
-  const bool isNarrow = ao.columnStride == 1 && m * std::min(k, PanelProduct<N>::deepest) <= 1 << 21;
+  constexpr int64_t most = sizeof(N) > sizeof(Part<N>) ? (1 << 23) / static_cast<int64_t>(sizeof(N)) : 1 << 21;
+  const bool isNarrow = ao.columnStride == 1 && m * std::min(k, PanelProduct<N>::deepest) <= most;
   const int64_t width = std::min<int64_t>(n, (isNarrow ? 768 : 7680) / static_cast<int64_t>(sizeof(N)));
   Panels<N> panels{whole, width, pieces(n, width), m};
   constexpr int64_t lowest = 128, longest = int64_t(1) << 31; // multiplications between two looks for Ctrl-C
