@@ -51,7 +51,23 @@ template <typename N> struct Panels {
   }
 };
 
-/// Rows of a product whose b stays in a cache, by threads. A b that does not lie by rows is transposed or packed.
+/// Blocks of the inner axis of a product, in order. A b that does not lie by rows is packed.
+template <typename N> void inBlocks(PanelProduct<N> x) {
+  const PanelProduct<N> whole = x;
+  const int64_t deep = std::min(whole.k, PanelProduct<N>::deepest);
+  std::optional<Scratch<N>> room;
+  if (x.bColumn != 1)
+    room.emplace(kernels<N>().room(x.n, deep));
+  for (int64_t p = 0; p < whole.k; p += deep) {
+    x.k = std::min(deep, whole.k - p);
+    x.a = whole.a + p * x.aColumn;
+    x.b = whole.b + p * x.bRow;
+    room ? kernels<N>().panel(x, room->data()) : kernels<N>().direct(x);
+    x.beta = 1;
+  }
+}
+/// A product of which b, or a part of it for all rows, stays in a cache: threads share its rows, or the columns of few.
+/// A small b whose columns lie together is transposed.
 template <typename N> void inCache(PanelProduct<N> x) {
   constexpr int64_t few = 1 << 14; // elements
   std::optional<Scratch<N>> rows;
@@ -63,24 +79,25 @@ template <typename N> void inCache(PanelProduct<N> x) {
     x.bColumn = 1;
   }
   constexpr int64_t grain = 1 << 18, height = 64;
+  if (x.m < height * threads() && x.m < x.n)
+    return parallelFor(
+        x.n, std::max(height, grain / std::max<int64_t>(x.m * x.k, 1)),
+        [](void *context, int64_t begin, int64_t end) {
+          PanelProduct<N> x = *static_cast<const PanelProduct<N> *>(context);
+          x.n = end - begin;
+          x.b += begin * x.bColumn;
+          x.c += begin;
+          inBlocks(x);
+        },
+        &x);
   parallelFor(
       x.m, std::max(height, grain / std::max<int64_t>(x.n * x.k, 1)),
       [](void *context, int64_t begin, int64_t end) {
         PanelProduct<N> x = *static_cast<const PanelProduct<N> *>(context);
-        const PanelProduct<N> whole = x;
-        const int64_t deep = std::min(whole.k, PanelProduct<N>::deepest);
-        std::optional<Scratch<N>> room;
-        if (x.bColumn != 1)
-          room.emplace(kernels<N>().room(x.n, deep));
         x.m = end - begin;
+        x.a += begin * x.aRow;
         x.c += begin * x.cRow;
-        for (int64_t p = 0; p < whole.k; p += deep) {
-          x.k = std::min(deep, whole.k - p);
-          x.a = whole.a + begin * x.aRow + p * x.aColumn;
-          x.b = whole.b + p * x.bRow;
-          room ? kernels<N>().panel(x, room->data()) : kernels<N>().direct(x);
-          x.beta = 1;
-        }
+        inBlocks(x);
       },
       &x);
 }
@@ -107,9 +124,9 @@ template <typename N> void inCacheOrTransposed(const PanelProduct<N> &x) {
 template <typename N>
 bool panelProduct(int64_t m, int64_t n, int64_t k, Part<N> alpha, const N *a, const MatrixOperand &ao, const N *b,
                   const MatrixOperand &bo, Part<N> beta, N *c) {
-  constexpr int64_t few = 16, cached = 1000000, brief = 1 << 28; // longer ones look for Ctrl-C, and share columns
-  if (!kernels<N>().panel)
-    return false;
+  constexpr int64_t parts = sizeof(N) / sizeof(Part<N>), cached = 1000000;
+  constexpr int64_t brief = 1 << 28;                             // longer ones look for Ctrl-C, and share columns
+  const int64_t few = (bo.columnStride == 1 ? 256 : 40) / parts; // for which packing b takes too long
   const PanelProduct<N> whole{m, n, k,     a,    ao.rowStride, ao.columnStride, b, bo.rowStride, bo.columnStride,
                               c, n, alpha, beta, ao.conjugate, bo.conjugate};
   if (m * n * k <= ((m < few || n < few) ? brief : cached)) {

@@ -82,8 +82,8 @@ LIBRARY_MUTANTS = [
     (
         "second factors keep their order",
         PANELS,
-        "x.bColumn, x.n, x.k}, sizeof(T));",
-        "x.bColumn, x.k, x.n}, sizeof(T));",
+        "x.bColumn, x.n, x.k}, sizeof(N));",
+        "x.bColumn, x.k, x.n}, sizeof(N));",
     ),
     (
         "transposes keep their shape",
@@ -115,6 +115,7 @@ LIBRARY_MUTANTS = [
     ("products are not scaled", TILES, "result = x.alpha * sum;", "result = sum;"),
     ("tiles in place read the first columns", TILES, "x.aColumn, x.b + j, x.bRow}", "x.aColumn, x.b, x.bRow}"),
     ("transposed products keep their order", PANELS, "x.cRow, x.m, x.n, x.m}", "x.cRow, x.m, x.m, x.n}"),
+    ("threads have the first columns", PANELS, "x.b += begin * x.bColumn;", ""),
     ("infinities by zeros are left out", LONG, "return std::isfinite(x);", "return true;"),
     ("a block of places meets one element less", LONG, "firstFrom(high - begin)", "firstFrom(high - begin - 1)"),
     (
