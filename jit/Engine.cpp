@@ -101,11 +101,16 @@ void Engine::setTarget(Module &module) {
   module.setTargetTriple(impl->machine->getTargetTriple());
 }
 
+// Loops of groups read by steps, which are several loads of whole registers, or as fast one by one; x86's gathers take
+// longer, and processors do not look ahead of them. Loops of the program also read by positions.
 void Engine::setFeatures(Module &module) {
+  const std::string all = impl->machine->getTargetFeatureString().str();
+  const bool isX86 = impl->machine->getTargetTriple().isX86();
   for (Function &f : module)
     if (!f.isDeclaration()) {
+      const bool isKernel = isX86 && f.hasFnAttribute(sharedKernel);
       f.addFnAttr("target-cpu", impl->machine->getTargetCPU());
-      f.addFnAttr("target-features", impl->machine->getTargetFeatureString());
+      f.addFnAttr("target-features", !isKernel ? all : all.empty() ? "+prefer-no-gather" : all + ",+prefer-no-gather");
     }
 }
 

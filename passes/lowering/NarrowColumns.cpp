@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reductions whose last axis stays and has few elements, as many as some registers hold: a row is a vector, and several
-/// rows, or runs of rows, are folded side by side, so that none of them waits for the one before.
+/// Reductions whose last axis stays and has few elements, as many as some registers hold: a row is a vector, and
+/// several rows, or runs of rows, are folded side by side, so that none of them waits for the one before.
 #include "passes/RowLanes.h"
 #include "passes/lowering/KernelEmitter.h"
 
@@ -70,9 +70,8 @@ Element KernelEmitter::foldNarrowRows(mlir::Operation *op, const Indices &outer,
     Value *row = k.CreateAdd(k.CreateMul(round, i64(together), "", true, true), i64(i), "", true, true);
     return narrowRow(op, outer, row, mask);
   });
-  loop(first, n, [&](Value *row) {
-    folds.write(i64(0), mergeRows(op, folds.read(i64(0)), narrowRow(op, outer, row, mask)));
-  });
+  loop(first, n,
+       [&](Value *row) { folds.write(i64(0), mergeRows(op, folds.read(i64(0)), narrowRow(op, outer, row, mask))); });
   Fold all = folds.read(i64(0));
   for (int64_t i = 1; i < together; ++i)
     all = isPosition(op) ? firstBest(op, all, folds.read(i64(i)), tensorTypeOf(op->getOperand(0)).getDtype())
@@ -117,9 +116,8 @@ Element KernelEmitter::foldNarrowRuns(mlir::Operation *op, const Indices &outer,
   });
   loop(k.CreateMul(groups, i64(together), "", true, true), number, [&](Value *run) {
     Value *begin = from(run), *end = k.CreateBinaryIntrinsic(Intrinsic::smin, plus(begin, i64(reductionRun)), n);
-    Lanes part = foldSideBySide(op, k.CreateSub(end, begin, "", true, true), 1, [&](Value *step, int64_t) {
-      return narrowRow(op, outer, plus(begin, step), mask);
-    });
+    Lanes part = foldSideBySide(op, k.CreateSub(end, begin, "", true, true), 1,
+                                [&](Value *step, int64_t) { return narrowRow(op, outer, plus(begin, step), mask); });
     addRun(run, part.read(i64(0)));
   });
   return finishFold(op, total.read(i64(0)), dtype);
