@@ -95,6 +95,20 @@ struct Group {
   SetVector<Operation *> members; ///< the root and what joined it
 };
 
+/// Whether a reduction over several axes, in the order of sums, would go across the rows of what is permuted: rows that
+/// are written once in the order of the result are summed sooner.
+bool goesAcrossRows(PermuteOp op, Operation *reduction) {
+  constexpr int64_t fewElements = 2048;
+  const TensorType type = tensorTypeOf(op.getResult());
+  const int64_t last = type.getRank() - 1;
+  auto axes = reduction->getAttrOfType<DenseI64ArrayAttr>("axes");
+  const DType dtype = tensorTypeOf(reduction->getResult(0)).getDtype();
+  if (!isa<SumOp, ProdOp>(reduction) || !(isFloat(dtype) || dtype == DType::C64) || axes.size() < 2 ||
+      op.getPermutation()[last] == last || type.getStaticCount().value_or(fewElements) < fewElements)
+    return false;
+  return is_contained(axes.asArrayRef(), last);
+}
+
 /// Decides for one block, from its end to its start, which operations join their consumers.
 class Grouper {
 public:
@@ -141,6 +155,8 @@ private:
         return false;
       if ((isReduction(user) && isa<ConcatOp, PadOp>(op)) ||
           (isScan(user) && !isa<SliceOp, ReshapeOp, PermuteOp, FullOp, IotaOp>(op)))
+        return false;
+      if (auto permute = dyn_cast<PermuteOp>(op); permute && isReduction(user) && goesAcrossRows(permute, user))
         return false;
       llvm::append_range(targets, groupsOf[user]);
     }

@@ -116,7 +116,7 @@ KINDS = {
         + ("e2e/products-by-vectors.toy", "e2e/products-in-all-layouts.toy", "e2e/sums-of-transposes.toy")
         + ("e2e/long-convolutions.toy",),
         units="PanelProducts*:NarrowProducts*:Transpose.*",
-        texts=("scalarize", "sink-permutes", "emit/steps-without-gathers.toy"),
+        texts=("scalarize", "sink-permutes", "fuse-views", "emit/steps-without-gathers.toy"),
         programs=("toy-opt", "unit-tests"),
     ),
     "ranks": Kind(

@@ -50,3 +50,30 @@ func.func @other(%x: !toy.tensor<f64[M]>, %n: !toy.tensor<i64[]>, %k: !toy.tenso
   %d = toy.dim %r {axis = 0 : i64} : (!toy.tensor<f64[N, K]>) -> !toy.tensor<i64[]>
   return %d : !toy.tensor<i64[]>
 }
+
+// Sums of all elements that go across the rows of a transpose read it where it has been written once: two groups. Of
+// integers, along one axis, of few elements and of what is not turned over there is one.
+// CHECK-LABEL: @across
+// CHECK-COUNT-2: toy.fused
+// CHECK-NOT: toy.fused
+// CHECK: return
+func.func @across(%x: !toy.tensor<f64[50, 60]>) -> !toy.tensor<f64[]> {
+  %t = toy.permute %x {permutation = array<i64: 1, 0>} : (!toy.tensor<f64[50, 60]>) -> !toy.tensor<f64[60, 50]>
+  %s = toy.sum %t {axes = array<i64: 0, 1>, keepdims = false} : (!toy.tensor<f64[60, 50]>) -> !toy.tensor<f64[]>
+  return %s : !toy.tensor<f64[]>
+}
+// CHECK-LABEL: @others
+// CHECK-COUNT-4: toy.fused
+// CHECK-NOT: toy.fused
+// CHECK: return
+func.func @others(%x: !toy.tensor<f64[50, 60]>, %i: !toy.tensor<i64[50, 60]>, %c: !toy.tensor<f64[30, 40, 7]>, %d: !toy.tensor<f64[4, 6]>) -> (!toy.tensor<f64[50]>, !toy.tensor<i64[]>, !toy.tensor<f64[]>, !toy.tensor<f64[]>) {
+  %t = toy.permute %x {permutation = array<i64: 1, 0>} : (!toy.tensor<f64[50, 60]>) -> !toy.tensor<f64[60, 50]>
+  %s = toy.sum %t {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[60, 50]>) -> !toy.tensor<f64[50]>
+  %u = toy.permute %i {permutation = array<i64: 1, 0>} : (!toy.tensor<i64[50, 60]>) -> !toy.tensor<i64[60, 50]>
+  %v = toy.sum %u {axes = array<i64: 0, 1>, keepdims = false} : (!toy.tensor<i64[60, 50]>) -> !toy.tensor<i64[]>
+  %p = toy.permute %c {permutation = array<i64: 1, 0, 2>} : (!toy.tensor<f64[30, 40, 7]>) -> !toy.tensor<f64[40, 30, 7]>
+  %q = toy.sum %p {axes = array<i64: 0, 1, 2>, keepdims = false} : (!toy.tensor<f64[40, 30, 7]>) -> !toy.tensor<f64[]>
+  %e = toy.permute %d {permutation = array<i64: 1, 0>} : (!toy.tensor<f64[4, 6]>) -> !toy.tensor<f64[6, 4]>
+  %f = toy.sum %e {axes = array<i64: 0, 1>, keepdims = false} : (!toy.tensor<f64[6, 4]>) -> !toy.tensor<f64[]>
+  return %s, %v, %q, %f : !toy.tensor<f64[50]>, !toy.tensor<i64[]>, !toy.tensor<f64[]>, !toy.tensor<f64[]>
+}
