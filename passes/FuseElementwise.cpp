@@ -95,10 +95,11 @@ struct Group {
   SetVector<Operation *> members; ///< the root and what joined it
 };
 
+constexpr int64_t fewElements = 2048; // are read again and again as fast as they are copied
+
 /// Whether a reduction over several axes, in the order of sums, would go across the rows of what is permuted: rows that
 /// are written once in the order of the result are summed sooner.
 bool goesAcrossRows(PermuteOp op, Operation *reduction) {
-  constexpr int64_t fewElements = 2048;
   const TensorType type = tensorTypeOf(op.getResult());
   const int64_t last = type.getRank() - 1;
   auto axes = reduction->getAttrOfType<DenseI64ArrayAttr>("axes");
@@ -112,7 +113,7 @@ bool goesAcrossRows(PermuteOp op, Operation *reduction) {
 /// Decides for one block, from its end to its start, which operations join their consumers.
 class Grouper {
 public:
-  Grouper(Block &block, bool inLoop) : block(block), inLoop(inLoop) {
+  Grouper(Block &block, bool inLoop, bool onHost) : block(block), inLoop(inLoop), onHost(onHost) {
     unsigned readings = 0;
     for (Operation &op : block)
       interval[&op] = isa<ClockOp>(op) ? ++readings : readings;
@@ -156,10 +157,13 @@ private:
       if ((isReduction(user) && isa<ConcatOp, PadOp>(op)) ||
           (isScan(user) && !isa<SliceOp, ReshapeOp, PermuteOp, FullOp, IotaOp>(op)))
         return false;
-      if (auto permute = dyn_cast<PermuteOp>(op); permute && isReduction(user) && goesAcrossRows(permute, user))
+      if (auto permute = dyn_cast<PermuteOp>(op);
+          onHost && permute && isReduction(user) && goesAcrossRows(permute, user))
         return false;
       llvm::append_range(targets, groupsOf[user]);
     }
+    if (onHost && isSpaced(op) && any_of(targets, [&](size_t g) { return callsInColumns(groups[g]); }))
+      return false;
     auto isLate = [&](size_t g) { return isOverwritten(op, groups[g].root); };
     if (inLoop && any_of(targets, isLate))
       return false;
@@ -169,6 +173,21 @@ private:
         groupsOf[op].push_back(g);
     }
     return !targets.empty();
+  }
+
+  /// Elements some apart along rows.
+  static bool isSpaced(Operation *op) {
+    auto slice = dyn_cast<SliceOp>(op);
+    return slice && !slice.getSteps().empty() && slice.getSteps().back() != 1 &&
+           tensorTypeOf(slice.getResult()).getStaticCount().value_or(fewElements) >= fewElements;
+  }
+  /// Whether functions of elements are called in a loop over columns. What a row is longer than vectors is called one
+  /// by one there, where its elements lie apart, as no vector reads less than all of these.
+  static bool callsInColumns(const Group &group) {
+    auto axes = group.root->getAttrOfType<DenseI64ArrayAttr>("axes");
+    return isReduction(group.root) && axes &&
+           !is_contained(axes.asArrayRef(), tensorTypeOf(group.root->getOperand(0)).getRank() - 1) &&
+           any_of(group.members, [](Operation *member) { return isElementwise(member) && !isForLanes(member); });
   }
 
   /// A column that several groups read is copied once, instead of read by each over all rows.
@@ -222,7 +241,8 @@ private:
   }
 
   Block &block;
-  const bool inLoop;                        ///< of the host
+  const bool inLoop; ///< of the host
+  const bool onHost;
   DenseMap<Operation *, unsigned> interval; ///< between readings of the clock, over which no work moves
   DenseMap<Operation *, SmallVector<size_t>> groupsOf;
 };
@@ -376,7 +396,7 @@ struct FuseElementwisePass : impl::FuseElementwiseBase<FuseElementwisePass> {
       for (CumSumOp op : block->getOps<CumSumOp>())
         if (inLoop && isRowScan(op))
           op->setAttr("toy.inLoop", UnitAttr::get(&getContext()));
-      Grouper grouper(*block, inLoop);
+      Grouper grouper(*block, inLoop, rows);
       grouper.run(fuse);
       for (const Group &group : llvm::reverse(grouper.groups))
         outline(group, inLoop);

@@ -77,3 +77,27 @@ func.func @others(%x: !toy.tensor<f64[50, 60]>, %i: !toy.tensor<i64[50, 60]>, %c
   %f = toy.sum %e {axes = array<i64: 0, 1>, keepdims = false} : (!toy.tensor<f64[6, 4]>) -> !toy.tensor<f64[]>
   return %s, %v, %q, %f : !toy.tensor<f64[50]>, !toy.tensor<i64[]>, !toy.tensor<f64[]>, !toy.tensor<f64[]>
 }
+
+// Functions in a fold over columns read every third element of a copy; along rows, and without functions, in place.
+// CHECK-LABEL: @spaced
+// CHECK-COUNT-2: toy.fused
+// CHECK-NOT: toy.fused
+// CHECK: return
+func.func @spaced(%x: !toy.tensor<f32[60, 150]>, %z: !toy.tensor<i64[]>, %n: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>) -> !toy.tensor<f32[50]> {
+  %t = toy.slice %x, %z, %z, %n, %m {steps = array<i64: 1, 3>} : (!toy.tensor<f32[60, 150]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f32[60, 50]>
+  %e = toy.exp %t : (!toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[60, 50]>
+  %s = toy.sum %e {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[50]>
+  return %s : !toy.tensor<f32[50]>
+}
+// CHECK-LABEL: @in_place
+// CHECK-COUNT-2: toy.fused
+// CHECK-NOT: toy.fused
+// CHECK: return
+func.func @in_place(%x: !toy.tensor<f32[60, 150]>, %z: !toy.tensor<i64[]>, %n: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>) -> (!toy.tensor<f32[50]>, !toy.tensor<f32[60]>) {
+  %t = toy.slice %x, %z, %z, %n, %m {steps = array<i64: 1, 3>} : (!toy.tensor<f32[60, 150]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f32[60, 50]>
+  %a = toy.abs %t : (!toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[60, 50]>
+  %s = toy.sum %a {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[50]>
+  %e = toy.exp %t : (!toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[60, 50]>
+  %r = toy.sum %e {axes = array<i64: 1>, keepdims = false} : (!toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[60]>
+  return %s, %r : !toy.tensor<f32[50]>, !toy.tensor<f32[60]>
+}
