@@ -181,6 +181,17 @@ private:
     return slice && !slice.getSteps().empty() && slice.getSteps().back() != 1 &&
            tensorTypeOf(slice.getResult()).getStaticCount().value_or(fewElements) >= fewElements;
   }
+  /// Whether a fold goes over rows of a few elements: as vectors, unless functions are called (lowering/NarrowColumns).
+  static bool hasNarrowColumns(Operation *root) {
+    auto axes = root->getAttrOfType<DenseI64ArrayAttr>("axes");
+    if (!isReduction(root) || !axes)
+      return false;
+    const TensorType type = tensorTypeOf(root->getOperand(0));
+    const int64_t last = type.getRank() - 1;
+    constexpr int64_t few = 16;
+    return last > 0 && !is_contained(axes.asArrayRef(), last) && type.getDim(last).isNumber() &&
+           type.getDim(last).value() <= few && type.getStaticCount().value_or(fewElements) >= fewElements;
+  }
   /// Whether functions of elements are called in a loop over columns. What a row is longer than vectors is called one
   /// by one there, where its elements lie apart, as no vector reads less than all of these.
   static bool callsInColumns(const Group &group) {
@@ -233,7 +244,7 @@ private:
       else if (!isReduction(user) && !(isScan(user) && isForLanes(op)))
         return false;
     }
-    if (!target || (throughMaps && uses > 1))
+    if (!target || (throughMaps && uses > 1) || (onHost && !isForLanes(op) && hasNarrowColumns(groups[*target].root)))
       return false;
     groups[*target].members.insert(op);
     groupsOf[op].push_back(*target);

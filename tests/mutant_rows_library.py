@@ -33,6 +33,12 @@ LIBRARY_MUTANTS = [
     ("positions look behind a row", POSITIONS, "k.CreateSub(end, i64(lanesAtOnce)", "k.CreateSub(end, rest"),
     ("all sums across rows are fused", "passes/FuseElementwise.cpp", "axes.size() < 2 ||", "axes.size() < 9 ||"),
     ("functions of spaced columns are fused", "passes/FuseElementwise.cpp", "onHost && isSpaced(op)", "false"),
+    (
+        "functions of few columns are fused",
+        "passes/FuseElementwise.cpp",
+        "onHost && !isForLanes(op) && hasNarrowColumns",
+        "false && hasNarrowColumns",
+    ),
     ("groups gather", "jit/Engine.cpp", "isX86 && f.hasFnAttribute(sharedKernel)", "false"),
     ("runs side by side are one run", NARROW_COLUMNS, "plus(from(run(i)), step)", "plus(from(first), step)"),
     ("a last run is not added", NARROW_COLUMNS, "k.CreateICmpEQ(plus(run, i64(1)), number)", "k.getFalse()"),

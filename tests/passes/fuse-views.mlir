@@ -101,3 +101,16 @@ func.func @in_place(%x: !toy.tensor<f32[60, 150]>, %z: !toy.tensor<i64[]>, %n: !
   %r = toy.sum %e {axes = array<i64: 1>, keepdims = false} : (!toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[60]>
   return %s, %r : !toy.tensor<f32[50]>, !toy.tensor<f32[60]>
 }
+
+// A fold over rows of a few elements is vectors of rows, unless functions are called in it: these are a group of their own.
+// CHECK-LABEL: @narrow
+// CHECK-COUNT-2: toy.fused
+// CHECK-NOT: toy.fused
+// CHECK: return
+func.func @narrow(%x: !toy.tensor<f64[900, 7]>) -> !toy.tensor<f64[7]> {
+  %a = toy.abs %x : (!toy.tensor<f64[900, 7]>) -> !toy.tensor<f64[900, 7]>
+  %e = toy.exp %a : (!toy.tensor<f64[900, 7]>) -> !toy.tensor<f64[900, 7]>
+  %n = toy.neg %e : (!toy.tensor<f64[900, 7]>) -> !toy.tensor<f64[900, 7]>
+  %s = toy.sum %n {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[900, 7]>) -> !toy.tensor<f64[7]>
+  return %s : !toy.tensor<f64[7]>
+}
