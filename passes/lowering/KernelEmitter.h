@@ -162,7 +162,7 @@ private:
                  const llvm::SmallVector<llvm::Value *> &sizes);
   void finishRows(llvm::ArrayRef<llvm::Value *> sizes, int64_t bytes);
   bool emitRowStrips();
-  bool emitComplexRows();
+  bool emitRowsAsVectors();
   bool emitJoin();
   bool isJoinOfCopies(ConcatOp concat);
   void emitCopies(llvm::Value *out, ConcatOp concat);

@@ -25,11 +25,11 @@ struct KernelEmitter::Stretched {
   /// Calls of functions take as long for a register that is not full as for any. In place, the store of one is waited
   /// for by the next row's load. Of complex rows shorter than two registers, LLVM gathers and scatters the parts. Other
   /// rows are as fast by themselves.
-  bool isWorthStrips(DType dtype, int64_t count, bool isInPlace) const {
+  bool isWorthStrips(DType dtype, int64_t count, bool isInPlace, int64_t rank) const {
     constexpr size_t most = 4; // buffers
     const int64_t whole = 64 / std::max<int64_t>(sizeOf(realOf(dtype)), 4);
     return !values.empty() && values.size() <= most &&
-           (((areCalled || isInPlace) && count > 7 && count % whole != 0) ||
+           (((areCalled || isInPlace) && count > (rank > 2 ? 2 : 7) && count % whole != 0) ||
             (areComplex && count >= leastComplexRow + (dtype == DType::C64) && count < 16));
   }
 };
@@ -106,7 +106,7 @@ bool KernelEmitter::emitRowStrips() {
   const int64_t count = rootType.getDim(rank - 1).value();
   Stretched found;
   if (count > longestShortRow || !findStretched(root, found) ||
-      !found.isWorthStrips(rootType.getDtype(), count, reusable != nullptr))
+      !found.isWorthStrips(rootType.getDtype(), count, reusable != nullptr, rank))
     return false;
   const auto [sizes, bytes] = beginMap();
   const auto together = static_cast<int64_t>(alignTo(divideCeil(stripElements, count), 16));
@@ -144,13 +144,15 @@ bool KernelEmitter::emitRowStrips() {
   return true;
 }
 
-/// Complex rows shorter than two registers, of which LLVM would gather and scatter the parts; not in place, where a
-/// row's load would wait for the store of the one before.
-bool KernelEmitter::emitComplexRows() {
+/// Rows shorter than two registers, of which LLVM would gather and scatter the elements, as vectors: complex ones, and
+/// real ones of several axes, whose operands are the same along one of them; not in place, where a row's load would
+/// wait for the store of the one before.
+bool KernelEmitter::emitRowsAsVectors() {
   const int64_t rank = rootType.getRank();
   auto isComplexValue = [](mlir::Value v) { return tensorTypeOf(v).isComplex(); };
   const bool areComplex = isComplexValue(root) || any_of(op.getBody().getArguments(), isComplexValue);
-  if (flat || reusable || movesWords || rank < 2 || !areComplex || root.getDefiningOp<PackOp>() ||
+  const bool areSpread = rank > 2 && sizeOf(rootType.getDtype()) >= 4 && !readsAcross(root, rank);
+  if (flat || reusable || movesWords || rank < 2 || !(areComplex || areSpread) || root.getDefiningOp<PackOp>() ||
       !rootType.getDim(rank - 1).isNumber() || isHalf(rootType.getDtype()) || !hasLanes(root, rank - 1))
     return false;
   const int64_t count = rootType.getDim(rank - 1).value();
