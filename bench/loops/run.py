@@ -166,6 +166,18 @@ PROGRAMS = {
     "queenslist": (8, 1.50),
     "stackcalc": (3_000, 1.50),
     "trie": (3_000, 1.50),
+    "redblack": (60, 1.50),
+    "words": (2_000, 1.50),
+    "edges": (500, 1.50),
+    "components": (3_000, 1.50),
+    "galaxy": (100, 1.50),
+    "searchtree": (3_000, 1.50),
+    "givens": (60, 1.50),
+    "twoopt": (100, 1.50),
+    "machine": (5_000, 1.50),
+    "simstruct": (64, 1.50),
+    "percolate": (30, 1.50),
+    "minimax": (0, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
