@@ -255,7 +255,7 @@ static bool findVarying(IRGen &g, ArrayRef<ValueType> types, ArrayRef<RValue> ba
   };
   for (auto [name, type, value] : llvm::zip_equal(names, types, back)) {
     leaf = 0;
-    visit(visit, type, value.type(), name);
+    visit(visit, type, completed(value.type(), type), name); // what ends as `list()` is of the type it began with
   }
   return changed;
 }
