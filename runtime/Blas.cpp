@@ -235,6 +235,12 @@ template <typename T> bool isByTriangle(int64_t n, int64_t k, Gram gram) {
   return gram != Gram::None && n >= (isComplexType<T> ? 16 : 32) && !isLong<T>(n, n, k);
 }
 
+/// A sum or its conjugate with zeros that are positive, as all sums begin with +0: BLAS conjugates some.
+template <typename T> T positiveZeros(T x, bool) { return x; }
+template <typename T> std::complex<T> positiveZeros(std::complex<T> z, bool conjugate) {
+  return {z.real() + T(0), conjugate ? T(0) - z.imag() : z.imag() + T(0)};
+}
+
 /// alpha A A^T or alpha A A^H. BLAS knows S S^T, S^T S, S S^H and S^H S of what is stored; where A is conj(S), or the
 /// adjoint is of S^T, that is the conjugate of the result.
 template <typename T> void byTriangle(int64_t n, int64_t k, T alpha, BlasOperand<T> a, bool isAdjoint, T *c) {
@@ -247,9 +253,9 @@ template <typename T> void byTriangle(int64_t n, int64_t k, T alpha, BlasOperand
     for (int64_t left = 0; left <= first; left += tile)
       for (int64_t i = first; i < std::min(n, first + tile); ++i)
         for (int64_t j = left; j <= std::min(i, left + tile - 1); ++j) {
-          const T x = isConjugate ? conjugated(c[i * n + j]) : c[i * n + j];
+          const T x = positiveZeros(c[i * n + j], isConjugate);
           c[i * n + j] = x;
-          c[j * n + i] = isAdjoint ? conjugated(x) : x;
+          c[j * n + i] = positiveZeros(x, isAdjoint);
         }
 }
 

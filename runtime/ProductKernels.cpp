@@ -39,7 +39,8 @@ template <typename N, typename T = Part<N>> struct BothParts {
       : first(inTurn<T>(1, x.bConjugate ? -1 : 1, Lanes<T>())),
         second(inTurn<T>(x.aConjugate == x.bConjugate ? -1 : 1, x.aConjugate ? -1 : 1, Lanes<T>())) {}
   Vector<T> operator()(Vector<T> real, Vector<T> imaginary) const {
-    return __builtin_elementwise_fma(real, first, exchanged(imaginary, Lanes<T>()) * second);
+    const Vector<T> one = __builtin_elementwise_fma(real, first, Vector<T>{}); // no -0, as the sum of conj(a) has none
+    return __builtin_elementwise_fma(exchanged(imaginary, Lanes<T>()), second, one);
   }
 };
 
