@@ -91,9 +91,10 @@ Element KernelEmitter::loadLanes(mlir::Value input, const LaneIndices &at, Value
   };
   Element x;
   auto *known = dyn_cast<ConstantInt>(stride);
-  if (known && stride != i64(1) && isNear(known->getSExtValue() / parts)) {
+  const int64_t step = known ? known->getSExtValue() / parts : 0; // in memory: a column's is that of the rows
+  if (known && stride != i64(1) && isNear(step)) {
     // All from the first to the last one, of which those between are left out.
-    const int64_t step = known->getSExtValue() / parts, count = lanesKnown - 1, span = std::abs(step) * count * parts;
+    const int64_t count = lanesKnown - 1, span = std::abs(step) * count * parts;
     if (step < 0)
       first = k.CreateInBoundsGEP(part, first, i64(step * count * parts));
     const auto wide = static_cast<int64_t>(PowerOf2Ceil(span + parts));
@@ -105,8 +106,8 @@ Element KernelEmitter::loadLanes(mlir::Value input, const LaneIndices &at, Value
     x = {partOf(0), parts == 2 ? partOf(1) : nullptr};
   } else if (stride == i64(1))
     x = {load(lanesAtOnce, mask), nullptr};
-  else if (known && !mask && areNear(at.step)) {
-    Value *all = joinLanes(k, loadApart(part, first, lanesAtOnce, at.step, parts));
+  else if (known && !mask && areNear(step)) {
+    Value *all = joinLanes(k, loadApart(part, first, lanesAtOnce, step, parts));
     auto partOf = [&](int64_t p) { return pick(all, [&](int64_t lane) { return parts * lane + p; }); };
     x = {parts == 1 ? all : partOf(0), parts == 2 ? partOf(1) : nullptr};
   } else if (parts == 2 && stride == i64(2)) {
