@@ -105,7 +105,14 @@ KINDS = {
             "-m",
             "not nightly",
         ),
-        texts=("hold-short-rows", "lists-as-tensors", "flatten-lists", "bound-indices", "place-unique", "emit/straight-code.toy"),
+        texts=(
+            "hold-short-rows",
+            "lists-as-tensors",
+            "flatten-lists",
+            "bound-indices",
+            "place-unique",
+            "emit/straight-code.toy",
+        ),
         programs=("toy-opt",),
     ),
     "library": Kind(
