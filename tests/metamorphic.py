@@ -138,6 +138,7 @@ def declared(tokens):
                 if (
                     depth == 2
                     and tokens[j].kind == "Identifier"
+                    and tokens[j].text != "_"  # any size
                     and tokens[j - 2].kind == "Identifier"
                     and tokens[j - 2].text != "list"
                     and tokens[j - 1].kind == "LBracket"

@@ -55,7 +55,7 @@ LIBRARY_MUTANTS = [
     ("adjoints are transposes", GRAM, "x.isConjugate == y.isConjugate ? 1 : 2", "1"),
     ("other adjoints are not conjugated", BLAS, "isAdjoint ? a.flag == CblasTrans", "isAdjoint ? false"),
     ("conjugates are not conjugated", BLAS, ": a.flag == CblasConjTrans", ": false"),
-    ("a triangle is repeated", BLAS, "isAdjoint ? conjugated(x) : x", "x"),
+    ("a triangle is repeated", BLAS, "= positiveZeros(x, isAdjoint);", "= x;"),
     ("the evaluator knows no triangles", "reference/TensorEval.cpp", "gramKind(op)", "0"),
     ("compiled code knows no triangles", "passes/lowering/Products.cpp", "(gram ? gram.getInt() : 0) << 5", "0"),
     ("starts stay in the order of the result", SINK, "bounds[from] = op.getStarts()", "bounds[to] = op.getStarts()"),
@@ -177,4 +177,10 @@ LIBRARY_MUTANTS = [
         "(void)plus;",
     ),
     ("a batch of one is not repeated", "jit/Abi.cpp", "v->rank > 2 && v->sizes[0] != 1", "v->rank > 2"),
+    (
+        "elements of a column lie as far apart as in its slice",
+        "passes/lowering/RowFolds.cpp",
+        "loadApart(part, first, lanesAtOnce, step, parts)",
+        "loadApart(part, first, lanesAtOnce, at.step, parts)",
+    ),
 ]
