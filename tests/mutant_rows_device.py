@@ -454,7 +454,7 @@ DEVICE_MUTANTS = [
     ("the host does not round products", LIBRARIES, "if (isHalf(to)) // in place", "if (false) // in place"),
     (
         "the host leaves products of halves wide",
-        "jit/Abi.cpp",
+        "jit/AbiProducts.cpp",
         "flags & 4 ? narrowed(*product, a->dtype).take() : product.take()",
         "product.take()",
     ),

@@ -176,7 +176,7 @@ LIBRARY_MUTANTS = [
         "add(p, loadSome<T>, plus);",
         "(void)plus;",
     ),
-    ("a batch of one is not repeated", "jit/Abi.cpp", "v->rank > 2 && v->sizes[0] != 1", "v->rank > 2"),
+    ("a batch of one is not repeated", "jit/AbiProducts.cpp", "v->rank > 2 && v->sizes[0] != 1", "v->rank > 2"),
     (
         "elements of a column lie as far apart as in its slice",
         "passes/lowering/RowFolds.cpp",
