@@ -247,7 +247,7 @@ print(f(ones(10), (arange(10) * 7) % 10)); try {{ print(f(ones(10), arange(10) +
 @pytest.mark.release
 def test_loops_of_a_large_function_are_functions(toy, tmp_path):
     """LLVM's time grows with the square of a function."""
-    text = loops_of_all_kinds(200)
+    text = loops_of_all_kinds(140)
     sizes = sizes_of_functions(toy, text, tmp_path)
     assert max(sizes) < 0.3 * sum(sizes), sorted(sizes)[-3:]
     command = [toy, str(tmp_path / "program.toy")]
@@ -260,7 +260,7 @@ def test_loops_of_a_large_function_are_functions(toy, tmp_path):
 @pytest.mark.release
 def test_a_large_loop_is_one_function(toy, tmp_path):
     """It is not taken out of its function again and again."""
-    body = "\n".join(f"    if i % {k + 2} == 0 {{ s += i * {k}; }} else {{ s -= {k}; }}" for k in range(400))
+    body = "\n".join(f"    if i % {k + 2} == 0 {{ s += i * {k}; }} else {{ s -= {k}; }}" for k in range(250))
     text = f"def f(n) {{\n  var s = 0.0;\n  for i in range(n) {{\n{body}\n  }}\n  return s;\n}}\nprint(f(100));\n"
     sizes = sizes_of_functions(toy, text, tmp_path)
     assert max(sizes) > 0.8 * sum(sizes), sizes
