@@ -25,6 +25,17 @@
 #define TOY_OF_MACHINE(NAME) ::toy::rt::ofMachine(baseline::NAME, baseline::NAME, baseline::NAME)
 #endif
 #define TOY_KERNELS_OF_MACHINE(NAME) TOY_OF_MACHINE(NAME)()
+/// Those of float or of double, in a template of T; chosen once.
+#define TOY_KERNELS_OF_TYPE(T, F32, F64)                                                                               \
+  []() -> const auto & {                                                                                               \
+    if constexpr (__is_same(T, float)) {                                                                               \
+      static const auto chosen = TOY_KERNELS_OF_MACHINE(F32);                                                          \
+      return chosen;                                                                                                   \
+    } else {                                                                                                           \
+      static const auto chosen = TOY_KERNELS_OF_MACHINE(F64);                                                          \
+      return chosen;                                                                                                   \
+    }                                                                                                                  \
+  }()
 
 namespace toy::rt {
 

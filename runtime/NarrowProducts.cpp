@@ -20,22 +20,10 @@ namespace {
 constexpr int64_t severalVectors = 2 << 20; ///< bytes of a matrix up to which it stays in a cache for several vectors
 
 template <typename T> const auto &kernelsOf(const NarrowProduct<T> &) {
-  static const NarrowKernels<T> chosen = [] {
-    if constexpr (std::is_same_v<T, float>)
-      return TOY_KERNELS_OF_MACHINE(narrowKernelsF32);
-    else
-      return TOY_KERNELS_OF_MACHINE(narrowKernelsF64);
-  }();
-  return chosen;
+  return TOY_KERNELS_OF_TYPE(T, narrowKernelsF32, narrowKernelsF64);
 }
 template <typename T> const auto &kernelsOf(const ComplexRows<T> &) {
-  static const ComplexRowKernels<T> chosen = [] {
-    if constexpr (std::is_same_v<T, float>)
-      return TOY_KERNELS_OF_MACHINE(complexRowKernelsC64);
-    else
-      return TOY_KERNELS_OF_MACHINE(complexRowKernelsC128);
-  }();
-  return chosen;
+  return TOY_KERNELS_OF_TYPE(T, complexRowKernelsC64, complexRowKernelsC128);
 }
 
 /// Rows [0, n) in pieces that are worth a thread; each is so much work. Of rows of several blocks, as many together as
@@ -53,13 +41,7 @@ template <typename Product> void inPieces(const Product &x, int64_t n, int64_t w
 }
 
 template <typename T> const ColumnKernels<T> &columnKernels() {
-  static const ColumnKernels<T> chosen = [] {
-    if constexpr (std::is_same_v<T, float>)
-      return TOY_KERNELS_OF_MACHINE(columnKernelsF32);
-    else
-      return TOY_KERNELS_OF_MACHINE(columnKernelsF64);
-  }();
-  return chosen;
+  return TOY_KERNELS_OF_TYPE(T, columnKernelsF32, columnKernelsF64);
 }
 template <typename T>
 void rowsOfColumns(const NarrowProduct<T> &x, int64_t begin, int64_t end, const ColumnTiles &tiles, void *room) {
@@ -139,13 +121,7 @@ void byCopies(Product x, int64_t n, int64_t work, const T *a, const MatrixOperan
 }
 
 template <typename T> const FewRowsKernels<T> &fewRowsKernels() {
-  static const FewRowsKernels<T> chosen = [] {
-    if constexpr (std::is_same_v<T, float>)
-      return TOY_KERNELS_OF_MACHINE(fewRowsKernelsF32);
-    else
-      return TOY_KERNELS_OF_MACHINE(fewRowsKernelsF64);
-  }();
-  return chosen;
+  return TOY_KERNELS_OF_TYPE(T, fewRowsKernelsF32, fewRowsKernelsF64);
 }
 /// Several vectors by the n rows of a matrix that stays in a cache, which threads share.
 template <typename T> void fewRows(const NarrowProduct<T> &x, int64_t n, const T *a, const MatrixOperand &o) {

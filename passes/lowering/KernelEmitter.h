@@ -276,7 +276,8 @@ private:
   void emitStridedRows(mlir::Operation *op);
   // RowFolds.cpp
   /// Where the lanes of a row begin in a value: lane 0's indices, the axis along which they lie (none where all lanes
-  /// have one element), and the elements from one to the next along it.
+  /// have one element), and how many of the axis's indices one is from the next: in memory they are as many times apart
+  /// as the axes behind have elements.
   struct LaneIndices {
     Indices first;
     std::optional<int64_t> row;
