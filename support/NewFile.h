@@ -11,7 +11,8 @@
 namespace toy {
 
 /// A file in a folder that has no name while it is written (O_TMPFILE), or a random one where the system cannot: a
-/// process that dies on the way leaves nothing behind. `errno` tells why one is not made.
+/// process that dies while it writes leaves nothing behind. Only between the two calls that put a whole file in the
+/// place of another it has a random name, which a kill there leaves. `errno` tells why one is not made.
 class NewFile {
 public:
   NewFile(int folder, mode_t mode);

@@ -168,16 +168,20 @@ def killed_writes_leave_the_old_file(toy, folder):
         time.sleep(delay)
         child.kill()
         child.wait()
-        left = [n for n in os.listdir(place) if n != "x.npy"]
-        if left and hasattr(os, "O_TMPFILE") and anonymous_files(place):
+        # A file that replaces another has a second name between two calls of the system, when it is whole already.
+        whole = 24000128
+        left = {n: (place / n).stat().st_size for n in os.listdir(place) if n != "x.npy"}
+        if anonymous_files(place) and (len(left) > 1 or any(size != whole for size in left.values())):
             return f"left over: {left}"
-        if (size := (place / "x.npy").stat().st_size) not in (3, 24000128):
+        if (size := (place / "x.npy").stat().st_size) not in (3, whole):
             return f"{size} bytes are neither the old nor the new file"
+        for name in left:
+            (place / name).unlink()
     return None
 
 
 def anonymous_files(folder):
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):
         os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))
         return True
     return False
