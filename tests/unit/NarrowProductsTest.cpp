@@ -8,6 +8,7 @@
 #include "runtime/Isa.h"
 #include "runtime/NarrowKernels.h"
 #include "runtime/Parallel.h"
+#include "tests/unit/Drawn.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -41,14 +41,6 @@ template <typename T> std::vector<NarrowKernels<T>> tables() {
     all.push_back(of(avx512::narrowKernelsF32, avx512::narrowKernelsF64));
 #endif
   return all;
-}
-
-template <typename T> std::vector<T> drawn(int64_t count) {
-  static std::mt19937_64 random(11);
-  std::vector<T> x(count);
-  for (T &element : x)
-    element = static_cast<T>(std::normal_distribution<double>()(random));
-  return x;
 }
 
 /// Blocks of 8192 in order; in a block, element j goes to lane j mod 32, and lanes are combined by halving.

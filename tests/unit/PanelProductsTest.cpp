@@ -6,12 +6,12 @@
 #include "runtime/Isa.h"
 #include "runtime/Parallel.h"
 #include "runtime/ProductKernels.h"
+#include "tests/unit/Drawn.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -20,16 +20,6 @@ namespace {
 
 template <typename T> constexpr bool isComplexNumber = sizeof(T) > sizeof(Part<T>);
 
-template <typename T> std::vector<T> drawn(int64_t count) {
-  static std::mt19937_64 random(13);
-  std::vector<T> x(count);
-  for (T &element : x) {
-    element = static_cast<Part<T>>(std::normal_distribution<double>()(random));
-    if constexpr (isComplexNumber<T>)
-      element.imag(static_cast<Part<T>>(std::normal_distribution<double>()(random)));
-  }
-  return x;
-}
 /// A matrix, stored in some way between numbers that are not its own.
 template <typename T> struct Stored {
   std::vector<T> numbers;

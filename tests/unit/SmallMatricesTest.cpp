@@ -5,12 +5,12 @@
 #include "runtime/SmallMatrices.h"
 #include "runtime/IntegerKernels.h"
 #include "runtime/Isa.h"
+#include "tests/unit/Drawn.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <vector>
 
 namespace toy::rt {
@@ -38,19 +38,6 @@ template <typename T> std::complex<T> times(std::complex<T> x, std::complex<T> y
 template <typename T> T conjugated(T x) { return x; }
 template <typename T> std::complex<T> conjugated(std::complex<T> x) { return std::conj(x); }
 
-std::mt19937_64 random(7);
-template <typename T> void draw(T &x) { x = static_cast<T>(std::normal_distribution<double>()(random)); }
-template <typename T> void draw(std::complex<T> &x) {
-  T parts[2];
-  draw(parts[0]), draw(parts[1]);
-  x = {parts[0], parts[1]};
-}
-template <typename T> std::vector<T> drawn(int64_t count) {
-  std::vector<T> x(count);
-  for (T &element : x)
-    draw(element);
-  return x;
-}
 template <typename T> bool sameBits(const std::vector<T> &x, const std::vector<T> &y) {
   return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
 }
@@ -190,7 +177,7 @@ template <typename T> void checkIntegers(const std::vector<IntegerKernels<T>> &a
         std::vector<T> a(m * k), b(k * n), want(m * n);
         for (std::vector<T> *factor : {&a, &b})
           for (T &x : *factor)
-            x = static_cast<T>(random());
+            x = static_cast<T>(drawnBits());
         for (int64_t i = 0; i < m; ++i)
           for (int64_t p = 0; p < k; ++p)
             for (int64_t j = 0; j < n; ++j)
