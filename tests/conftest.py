@@ -29,7 +29,9 @@ EVERY_DAY = ["--jit=never", "--jit=auto", "--jit=always"]
 IN_TURN = ["--jit=always -O0", "--jit=always --dynamic=on", "--jit=always --unpack", "--jit=always --no-fuse"]
 IN_TURN += ["--jit=always -O3 --unpack", "--jit=never --naive-matmul"]
 AT_NIGHT = ["--jit=always -O2 --no-fuse", "--jit=always -O3", "--jit=always -O2 --unpack"]
-LONG_PROGRAMS = {"stretching", "computed-ones", "axes", "canonical-sizes"}  # which begin first
+# Hundreds of kernels: they begin first, and are compiled by day in two ways instead of three.
+LONG_PROGRAMS = {"across-rows", "eigenvalues", "narrow-columns", "products-by-vectors", "reductions-of-axes"}
+LONG_PROGRAMS |= {"folds-in-lanes", "spaced-elements"}
 # Terminals, and processes that time out: their tests wait most of their time.
 WAITING = {"progress", "prompt_keys", "prompt_sessions", "ranks_faults", "screen_rows", "screen_values", "screens"}
 WAITING |= {"faults", "watching"}
@@ -181,16 +183,17 @@ class Program(pytest.File):
     def collect(self):
         of_errors, turn = self.path.parent.name == "errors", zlib.crc32(self.path.stem.encode()) % len(IN_TURN)
         own = IN_TURN[(turn + programs.is_sanitized()) % len(IN_TURN)]
-        by_day = OF_ERRORS if of_errors else [*EVERY_DAY[: 2 if programs.is_sanitized() else 3], own]
+        is_long = self.path.stem in LONG_PROGRAMS
+        by_day = OF_ERRORS if of_errors else [*EVERY_DAY[: 2 if programs.is_sanitized() or is_long else 3], own]
         shared = ["host"] if self.path.stem in programs.OF_THE_HOST else []
         yield Case.from_parent(
             self,
             name=self.path.stem,
             check=lambda toy: self.check(toy, by_day),
-            markers=[*shared, *(["long"] if self.path.stem in LONG_PROGRAMS else [])],
+            markers=[*shared, *(["long"] if is_long else [])],
         )
         if not of_errors:
-            at_night = [*(way for way in IN_TURN if way != own), *AT_NIGHT]
+            at_night = [way for way in (*EVERY_DAY, *IN_TURN, *AT_NIGHT) if way not in by_day]
             yield Case.from_parent(
                 self,
                 name=f"{self.path.stem} at night",

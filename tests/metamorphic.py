@@ -431,7 +431,7 @@ SMALL = {
 
 
 # Programs of hundreds of kernels.
-LONG = ("across-rows.toy", "columns-in-groups.toy")
+LONG = ("across-rows.toy", "products-by-vectors.toy", "spaced-elements.toy", "sums-of-transposes.toy")
 
 
 def night(is_night):
