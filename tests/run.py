@@ -54,6 +54,9 @@ def run_all(build, arguments):
     shutil.rmtree(reports, ignore_errors=True)
     reports.mkdir()
     environment = {**os.environ, **VARIABLES, "PYTEST_ADDOPTS": shlex.join(arguments), "COLUMNS": "60"}
+    # Five processes read all tests: they are translated once, and not beside the sources.
+    environment["PYTHONPYCACHEPREFIX"] = os.path.join(os.path.abspath(build), "pycache")
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [
         "ctest",
         "--test-dir",
