@@ -150,14 +150,22 @@ static void keepLoopsApart(Module &module) {
   }
 }
 
-/// Makes a function of each outermost loop of `f`, where there are several, that no error leaves, and of what follows
-/// its failed checks.
-static void outlineLoopsOf(Function &f) {
+/// The outermost loops, where there are several: those of a function, or of the one loop that holds all others.
+static SmallVector<Loop *> outermostLoops(const LoopInfo &loops) {
+  SmallVector<Loop *> outermost(loops.rbegin(), loops.rend());
+  while (outermost.size() == 1) {
+    const Loop *only = outermost.front();
+    outermost.assign(only->rbegin(), only->rend());
+  }
+  return outermost;
+}
+
+/// Makes a function of each outermost loop of `f` that no error leaves, and of what follows its failed checks.
+static SmallVector<Function *> outlineLoopsOf(Function &f) {
+  SmallVector<Function *> functions;
   DominatorTree tree(f);
   LoopInfo loops(tree);
-  const SmallVector<Loop *> outermost(loops.rbegin(), loops.rend());
-  if (outermost.size() < 2)
-    return;
+  const SmallVector<Loop *> outermost = outermostLoops(loops);
   for (Loop *loop : outermost)
     simplifyLoop(loop, &tree, &loops, nullptr, nullptr, nullptr, false);
   CodeExtractorAnalysisCache cache(f);
@@ -177,18 +185,22 @@ static void outlineLoopsOf(Function &f) {
       outlined->addFnAttr(Attribute::NoInline);
       for (const char *ofWhole : {sharedKernel, kernelElements, runsOnce})
         outlined->removeFnAttr(ofWhole);
+      functions.push_back(outlined);
     }
   }
+  return functions;
 }
 
 static void outlineLoops(Module &module) {
-  constexpr unsigned largeFunction = 5000;
-  SmallVector<Function *> large; // loops that are functions are not looked at again
+  auto isLarge = [](Function &f) { return f.getInstructionCount() > 5000; };
+  SmallVector<Function *> large;
   for (Function &f : module)
-    if (f.getInstructionCount() > largeFunction && !f.hasFnAttribute(vectorVariant))
+    if (isLarge(f) && !f.hasFnAttribute(vectorVariant))
       large.push_back(&f);
-  for (Function *f : large)
-    outlineLoopsOf(*f);
+  while (!large.empty())
+    for (Function *f : outlineLoopsOf(*large.pop_back_val())) // of a loop: those in it are next, so that this ends
+      if (isLarge(*f))
+        large.push_back(f);
 }
 
 /// Puts what only a function calls, but for the form that other modules call, into it: what does not change from one
@@ -332,10 +344,13 @@ class NoStrengthReduction : public OptPassGate {
 };
 } // namespace
 
-/// For each jump that is threaded past a block, all blocks are looked through for where its values come from.
+/// For each jump that is threaded past a block, all blocks are looked through for where its values come from; for each
+/// vector that is put together of single values, the instructions of its block are numbered again.
 static bool isTooLargeFor(StringRef pass, const Function &function) {
-  constexpr size_t manyBlocks = 1000;
-  return pass == "JumpThreadingPass" && function.size() > manyBlocks;
+  constexpr size_t manyBlocks = 1000, manyInstructions = 4000;
+  return (pass == "JumpThreadingPass" && function.size() > manyBlocks) ||
+         (pass == "SLPVectorizerPass" &&
+          any_of(function, [](const BasicBlock &block) { return block.size() > manyInstructions; }));
 }
 
 void optimizeModule(Module &module, TargetMachine &machine, int level, function_ref<bool(const Function *)> goesOn) {

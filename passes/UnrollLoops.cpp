@@ -27,6 +27,12 @@ struct ShortLoop {
   int64_t first, turns;
 };
 
+struct WrittenOut {
+  CFGLoop *loop;
+  ShortLoop found;
+  SmallVector<Block *> blocks; ///< the header first, each behind those that dominate it
+};
+
 /// Which loops can be written out, and which of them should be.
 class ShortLoops {
 public:
@@ -41,12 +47,19 @@ public:
     judge();
   }
 
-  /// One that is written out next: no loop in it is.
-  std::pair<CFGLoop *, ShortLoop> next() const {
+  /// Those that are written out next, which hold no others.
+  SmallVector<WrittenOut> next() {
+    SmallVector<WrittenOut> found;
+    if (chosen.empty())
+      return found;
+    llvm::DenseMap<CFGLoop *, SmallVector<Block *>> blocks;
+    for (Block *block : llvm::ReversePostOrderTraversal<Region *>(&function.getBody()))
+      if (CFGLoop *loop = loops.of(block))
+        blocks[loop].push_back(block);
     for (CFGLoop *loop : llvm::reverse(all))
-      if (chosen.contains(loop))
-        return {loop, known.lookup(loop)};
-    return {};
+      if (chosen.contains(loop) && loop->getSubLoops().empty())
+        found.push_back({loop, known.lookup(loop), blocks[loop]});
+    return found;
   }
 
 private:
@@ -228,13 +241,9 @@ private:
 /// Writes one loop out.
 class Unroller {
 public:
-  Unroller(func::FuncOp function, CFGLoop &loop, ShortLoop found)
-      : loop(loop), found(found), header(loop.getHeader()), b(function.getContext()) {
-    llvm::ReversePostOrderTraversal<Region *> order(&function.getBody());
-    for (Block *block : order)
-      if (loop.contains(block))
-        blocks.push_back(block);
-  }
+  explicit Unroller(const WrittenOut &of)
+      : loop(*of.loop), found(of.found), header(loop.getHeader()), blocks(of.blocks),
+        b(header->getParentOp()->getContext()) {}
 
   void run() {
     BlockEdge entry = entriesOf(loop).front();
@@ -319,7 +328,7 @@ private:
   CFGLoop &loop;
   ShortLoop found;
   Block *header;
-  SmallVector<Block *> blocks; ///< the header first, each behind those that dominate it
+  ArrayRef<Block *> blocks;
   OpBuilder b;
 };
 
@@ -330,10 +339,11 @@ bool unrollTinyLoops(func::FuncOp function) {
     return false;
   for (bool changed = false;; changed = true) {
     ShortLoops loops(function);
-    auto [loop, found] = loops.next();
-    if (!loop)
+    const SmallVector<WrittenOut> next = loops.next();
+    if (next.empty())
       return changed;
-    Unroller(function, *loop, found).run();
+    for (const WrittenOut &of : next) // what is known of a loop holds when others beside it are written out
+      Unroller(of).run();
   }
 }
 

@@ -100,6 +100,21 @@ def loops_of_a_function(n):
     return f"def f(n: i64) {{\n  var t = 0.0;\n{loops}  return t;\n}}\nprint(f(10));\n"
 
 
+def nests_of_a_loop(n):
+    line = "x[i, j] = 0.25 * (x[i - 1, j] + x[i, j + 1]) + {k}.5 * x[i + 1, j]; s += x[i, j];"
+    nests = "".join(f"    for i in range(1, 7) {{ for j in range(1, 7) {{ {line.format(k=k)} }} }}\n" for k in range(n))
+    begin = "def f(t: i64) {\n  var x = ones(8, 8); var s = 0.0;\n  while t > 0 {\n    t -= 1;\n"
+    return f"{begin}{nests}  }}\n  return s;\n}}\nprint(f(9));\n"
+
+
+def short_loops_of_a_loop(n):
+    """Written out, all turns."""
+    line = "x[j] = x[j] * 0.5 + {k}.25; if x[j] > {k}.3 {{ s += x[j]; }}"
+    loops = "".join(f"    for j in range(16) {{ {line.format(k=k)} }}\n" for k in range(n))
+    begin = "def f(t: i64) {\n  var x = ones(16); var s = 0.0;\n  for i in range(t) {\n"
+    return f"{begin}{loops}  }}\n  return s;\n}}\nprint(f(9));\n"
+
+
 def seconds(toy, text, folder, flags):
     """Of the processor."""
     path = folder / "program.toy"
@@ -146,6 +161,14 @@ def test_linear(toy, tmp_path, program, flags, n, most):
     few, many = seconds(toy, program(n), tmp_path, flags), seconds(toy, program(4 * n), tmp_path, flags)
     assert few < most
     assert many < 10 * few + 0.2, f"{few:.2f} s for {n}, {many:.2f} s for {4 * n}"
+
+
+@pytest.mark.host
+@pytest.mark.release
+@pytest.mark.parametrize("program, n", [(nests_of_a_loop, 60), (short_loops_of_a_loop, 40)])
+def test_loops_in_a_loop(toy, tmp_path, program, n):
+    few, many = (seconds(toy, program(k * n), tmp_path, ["--no-cache"]) for k in (1, 4))
+    assert many < 6 * few + 0.2, f"{few:.2f} s for {n}, {many:.2f} s for {4 * n}"
 
 
 @pytest.mark.release
