@@ -49,22 +49,34 @@ public:
     SmallVector<Value> operands;
     for (Value operand : call.getOperands()) { // as it was before it took the callee's names
       auto relabel = operand.getDefiningOp<RelabelOp>();
-      operands.push_back(relabel ? relabel.getX() : operand);
+      operands.push_back(relabel && !isOfCall(relabel) ? relabel.getX() : operand);
     }
     for (auto [argument, operand] : llvm::zip_equal(entry.getArguments(), operands))
-      bind(argument.getType(), operand.getType(), sizes);
+      if (auto relabel = operand.getDefiningOp<RelabelOp>(); !relabel || !isOfCall(relabel))
+        bind(argument.getType(), operand.getType(), sizes);
     for (auto [argument, operand] : llvm::zip_equal(entry.getArguments(), operands))
       mapping.map(argument, relabelled(b, operand, substitute(argument.getType(), sizes), call.getLoc()));
     if (callee.getBody().hasOneBlock()) {
       copyBlock(b, entry, call.getLoc(), sizes, mapping);
       for (auto [result, returned] : llvm::zip_equal(call.getResults(), entry.getTerminator()->getOperands()))
-        result.replaceAllUsesWith(relabelled(b, mapping.lookup(returned), result.getType(), call.getLoc()));
+        give(b, result, mapping.lookup(returned), call.getLoc());
     } else
       copyBlocks(call, callee.getBody(), sizes, mapping);
     call.erase();
   }
 
 private:
+  /// Whether it gives a call's result names of the caller, or, by the fold of two, of another callee: the result itself
+  /// has those of its own callee, which may be the same for two calls and stand for other sizes.
+  static bool isOfCall(RelabelOp relabel) { return relabel.getX().getDefiningOp<func::CallOp>() != nullptr; }
+  /// In the place of a call's result: what gives it other names reads names that stand for its sizes alone.
+  void give(OpBuilder &b, Value result, Value inlined, Location loc) {
+    for (OpOperand &use : llvm::make_early_inc_range(result.getUses()))
+      if (isa<RelabelOp>(use.getOwner()))
+        use.set(inlined);
+    if (!result.use_empty())
+      result.replaceAllUsesWith(relabelled(b, inlined, result.getType(), loc));
+  }
   /// What is in a block, but for its end.
   void copyBlock(OpBuilder &b, Block &block, Location call, llvm::StringMap<Dim> &sizes, IRMapping &mapping) {
     for (Operation &op : block.without_terminator()) {
@@ -100,8 +112,9 @@ private:
         mapping.map(argument, copy->addArgument(substitute(argument.getType(), sizes),
                                                 CallSiteLoc::get(argument.getLoc(), call.getLoc())));
     }
+    b.setInsertionPointToStart(after);
     for (Value result : call.getResults())
-      result.replaceAllUsesWith(after->addArgument(result.getType(), result.getLoc()));
+      give(b, result, after->addArgument(substitute(result.getType(), sizes), result.getLoc()), call.getLoc());
     for (Block *block : order) {
       b.setInsertionPointToEnd(mapping.lookup(block));
       copyBlock(b, *block, call.getLoc(), sizes, mapping);

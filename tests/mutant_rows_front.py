@@ -13,6 +13,12 @@ DIM, POLY, RANGE, FACTS, BINDER, DECISIONS, SIZES = (
 )
 SIZES_MUTANTS = [
     (
+        "results of calls keep their callee's names",
+        "passes/InlineFunctions.cpp",
+        "if (isa<RelabelOp>(use.getOwner()))\n        use.set(inlined);",
+        "{}",
+    ),
+    (
         "constants of sizes wrap",
         POLY,
         "if (__builtin_add_overflow(constant, value, &constant))",

@@ -44,16 +44,17 @@ func.func private @loops(%n: !toy.tensor<i64[]>) -> !toy.tensor<i64[]> attribute
   return %i : !toy.tensor<i64[]>
 }
 
-// Two returns: what is behind the call is handed one of them, under the caller's names.
+// Two returns: what is behind the call is handed one of them, of the caller's size, and gets the names of its type.
 // CHECK-LABEL: func.func @chooses
 // CHECK: cf.cond_br %{{.*}}, ^bb2, ^bb1
 // CHECK: ^bb1:
 // CHECK: toy.neg %arg0 : {{.*}} -> !toy.tensor<f64[4]>
-// CHECK: cf.br ^bb3(%{{.*}} : !toy.tensor<f64[N]>)
+// CHECK: cf.br ^bb3(%{{.*}} : !toy.tensor<f64[4]>)
 // CHECK: ^bb2:
-// CHECK: cf.br ^bb3(%{{.*}} : !toy.tensor<f64[N]>)
-// CHECK: ^bb3(%[[R:.*]]: !toy.tensor<f64[N]>):
-// CHECK-NEXT: return %[[R]]
+// CHECK: cf.br ^bb3(%arg0 : !toy.tensor<f64[4]>)
+// CHECK: ^bb3(%[[R:.*]]: !toy.tensor<f64[4]>):
+// CHECK-NEXT: %[[N:.*]] = toy.relabel %[[R]]
+// CHECK-NEXT: return %[[N]]
 func.func @chooses(%x: !toy.tensor<f64[4]>, %c: !toy.tensor<bool[]>) -> !toy.tensor<f64[N]> attributes {toy.name = "chooses"} {
   %a = toy.relabel %x : (!toy.tensor<f64[4]>) -> !toy.tensor<f64[N]>
   %r = call @choice(%a, %c) : (!toy.tensor<f64[N]>, !toy.tensor<bool[]>) -> !toy.tensor<f64[N]>
