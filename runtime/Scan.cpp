@@ -28,6 +28,7 @@ template <bool product, typename T> std::complex<T> combined(std::complex<T> a, 
 }
 
 template <typename From, typename T, bool product> struct Scan {
+  static constexpr int columnsInRegisters = 8;
   static constexpr int64_t rowsTogether = 4, shortRow = 8, shortTogether = 1 << 12, columnsTogether = 256,
                            often = 1 << 18;
   const From *in;
@@ -82,6 +83,31 @@ template <typename From, typename T, bool product> struct Scan {
     }
   }
 
+  /// N columns, which are known, and few: their sums stay in registers.
+  template <int N> void fewColumns(int64_t block) const {
+    const From *from = in + block * view.size * N;
+    T *to = out + block * view.size * N, last[N];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < N; ++i)
+      to[i] = last[i] = T(from[i]);
+    for (int64_t begin = 1; begin < view.size; begin += often) {
+      poll();
+      for (int64_t k = begin, end = std::min(view.size, begin + often); k < end; ++k) {
+        from += N;
+        to += N;
+#pragma clang loop unroll(full)
+        for (int i = 0; i < N; ++i)
+          to[i] = last[i] = combined<product>(last[i], T(from[i]));
+      }
+    }
+  }
+  bool areColumnsFew() const { return view.inner > 1 && view.inner <= columnsInRegisters; }
+  void someColumns(int64_t block) const {
+    [&]<int... N>(std::integer_sequence<int, N...>) {
+      ((view.inner == N + 2 ? fewColumns<N + 2>(block) : void()), ...);
+    }(std::make_integer_sequence<int, columnsInRegisters - 1>());
+  }
+
   int64_t blocks() const { return (view.inner + columnsTogether - 1) / columnsTogether; }
   bool areShort() const { return view.inner == 1 && view.size <= shortRow; }
   /// Rows, or columns, of a step.
@@ -89,6 +115,10 @@ template <typename From, typename T, bool product> struct Scan {
   int64_t steps() const { return view.inner == 1 ? (view.outer + together() - 1) / together() : view.outer * blocks(); }
   void run(int64_t begin, int64_t end) const {
     for (int64_t step = begin; step < end; ++step) {
+      if (areColumnsFew()) {
+        someColumns(step);
+        continue;
+      }
       if (view.inner > 1) {
         columns(step / blocks(), step % blocks() * columnsTogether);
         continue;

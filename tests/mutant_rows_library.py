@@ -75,6 +75,7 @@ LIBRARY_MUTANTS = [
     ("last registers stay apart", COLUMNS, "if (tile.size > lanes<T>)", "if (tile.size < lanes<T>)"),
     ("vectors share their sums", COLUMNS, "room + v * sumLanes * tile.registers);", "room);"),
     ("copies begin at the first row", NARROW, "const T *from = a + first * o.rowStride;", "const T *from = a;"),
+    ("too many columns are few", "runtime/Scan.cpp", "<= columnsInRegisters; }", "<= columnsInRegisters + 1; }"),
     ("blocks side by side are one", "runtime/TransposeKernels.cpp", "column / N * N,", "0,"),
     (
         "columns that fill no block are left out",
