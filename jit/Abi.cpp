@@ -123,8 +123,8 @@ static void toy_rt_streamed_for(void (*body)(void *, int64_t, int64_t), void *co
 }
 static void toy_rt_stream(void *to, const void *from, int64_t bytes) { rt::streamCopy(to, from, bytes); }
 static void toy_rt_transpose(void *to, int64_t toPitch, const void *from, int64_t fromPitch, int64_t rows,
-                             int64_t columns, int64_t elementBytes) {
-  rt::transpose({to, from, toPitch, fromPitch, rows, columns}, elementBytes);
+                             int64_t columns, int64_t elementBytes, int64_t streams) {
+  rt::transpose({to, from, toPitch, fromPitch, rows, columns, streams != 0}, elementBytes);
 }
 static void toy_rt_sum_rows(void *to, const void *from, int64_t pitch, int64_t rows, int64_t count, int64_t type) {
   rt::sumRows({to, from, pitch, rows, count}, static_cast<rt::SummedAs>(type));

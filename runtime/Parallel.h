@@ -27,6 +27,9 @@ std::atomic<bool> &turnRequest();
 /// Results of at least this many bytes are written past the caches, in pieces of at most `streamPiece` bytes (longer
 /// ones interrupt reading ahead).
 constexpr int64_t streamBytes = 16 << 20, streamPiece = 4 << 10;
+/// And results of tiles, whose lines memory would have to be asked for one by one, where they and what they are made of
+/// take so many bytes: the last cache of a core and its neighbours.
+constexpr int64_t streamTiles = 20 << 20;
 /// Steps of the range in a piece; 0 where the result is small or a step too long.
 int64_t streamSteps(int64_t bytes, int64_t stepBytes);
 /// Copies by non-temporal stores where the machine has them; others see them after `finishStream`.

@@ -14,6 +14,7 @@ struct Transposition {
   void *to;
   const void *from;
   int64_t toPitch, fromPitch, rows, columns;
+  bool streams = false; ///< past the caches, if rows of `to` are whole cache lines: others see them after finishStream
 };
 void transpose(const Transposition &t, int64_t elementBytes);
 

@@ -12,12 +12,21 @@
 namespace toy::rt::TOY_ISA {
 namespace {
 
-template <typename T, int N> using Row = T __attribute__((ext_vector_type(N)));
+using Sixteen = uint64_t __attribute__((ext_vector_type(2), aligned(8)));
+/// N elements side by side, and how many numbers of the vector each is.
+template <typename T, int N> struct RowOf {
+  using Type = T __attribute__((ext_vector_type(N)));
+};
+template <int N> struct RowOf<Sixteen, N> {
+  using Type = uint64_t __attribute__((ext_vector_type(2 * N)));
+};
+template <typename T, int N> using Row = typename RowOf<T, N>::Type;
+template <typename T> constexpr int parts = sizeof(T) > 8 ? sizeof(T) / 8 : 1;
 
-template <int S, typename T, int N, int... lane>
-void exchange(Row<T, N> &a, Row<T, N> &b, std::integer_sequence<int, lane...>) {
-  Row<T, N> first = __builtin_shufflevector(a, b, (lane & S ? N + lane - S : lane)...);
-  b = __builtin_shufflevector(a, b, (lane & S ? N + lane : lane + S)...);
+template <int S, typename V, int... lane> void exchange(V &a, V &b, std::integer_sequence<int, lane...>) {
+  constexpr int lanes = sizeof...(lane);
+  V first = __builtin_shufflevector(a, b, (lane & S ? lanes + lane - S : lane)...);
+  b = __builtin_shufflevector(a, b, (lane & S ? lanes + lane : lane + S)...);
   a = first;
 }
 /// Blocks side by side, as many as a row is longer than N.
@@ -26,7 +35,7 @@ template <int S, typename T, int width, int N> void transposeRows(Row<T, width> 
 #pragma clang loop unroll(full)
     for (int i = 0; i < N; ++i)
       if (!(i & S))
-        exchange<S, T, width>(rows[i], rows[i + S], std::make_integer_sequence<int, width>());
+        exchange<S * parts<T>>(rows[i], rows[i + S], std::make_integer_sequence<int, width * parts<T>>());
     transposeRows<2 * S, T, width>(rows);
   }
 }
@@ -53,7 +62,7 @@ template <typename T> void byElements(T *to, const T *from, const Transposition 
     }
 }
 
-template <typename T, int N, int width> void block(T *to, const T *from, const Transposition &t) {
+template <typename T, int N, int width, bool streams> void block(T *to, const T *from, const Transposition &t) {
   Row<T, width> rows[N];
 #pragma clang loop unroll(full)
   for (int i = 0; i < N; ++i) {
@@ -63,15 +72,18 @@ template <typename T, int N, int width> void block(T *to, const T *from, const T
   transposeRows<1, T, width>(rows);
 #pragma clang loop unroll(full)
   for (int column = 0; column < width; ++column)
-    std::memcpy(to + column * t.toPitch, reinterpret_cast<const T *>(&rows[column % N]) + column / N * N,
-                N * sizeof(T));
+    if constexpr (streams)
+      __builtin_nontemporal_store(rows[column], reinterpret_cast<Row<T, width> *>(to + column * t.toPitch));
+    else
+      std::memcpy(to + column * t.toPitch, reinterpret_cast<const T *>(&rows[column % N]) + column / N * N,
+                  N * sizeof(T));
 }
-template <typename T, int N, int width> void byBlocks(const Transposition &t) {
+template <typename T, int N, int width, bool streams = false> void byBlocks(const Transposition &t) {
   for (int64_t c = 0; c < t.columns; c += width) // what is written next lies behind it
     for (int64_t r = 0; r < t.rows; r += N) {
       const int64_t row = std::min(r, t.rows - N), column = std::min(c, t.columns - width);
-      block<T, N, width>(static_cast<T *>(t.to) + column * t.toPitch + row,
-                         static_cast<const T *>(t.from) + row * t.fromPitch + column, t);
+      block<T, N, width, streams>(static_cast<T *>(t.to) + column * t.toPitch + row,
+                                  static_cast<const T *>(t.from) + row * t.fromPitch + column, t);
     }
 }
 
@@ -89,13 +101,15 @@ template <typename T, int N> void transpose(const Transposition &t) {
   if constexpr (two * sizeof(T) == 32 && registerBytes >= 32)
     if (t.columns >= two)
       return byBlocks<T, N, two>(t);
+  if constexpr (N > 1 && N * sizeof(T) == registerBytes) // neighbours on a cache line are written one after the other
+    if (t.streams)
+      return byBlocks<T, N, N, true>(t);
   byBlocks<T, N, N>(t);
 }
 template <typename T> void transpose(const Transposition &t) {
   transpose<T, sizeof(T) <= 2 ? 16 / sizeof(T) : registerLanes<T>>(t);
 }
 
-using Sixteen = uint64_t __attribute__((ext_vector_type(2), aligned(8)));
 void ofSize(const Transposition &t, int64_t elementBytes) {
   switch (elementBytes) {
   case 1:
@@ -107,16 +121,16 @@ void ofSize(const Transposition &t, int64_t elementBytes) {
   case 8:
     return transpose<uint64_t>(t);
   default:
-    return byElements(static_cast<Sixteen *>(t.to), static_cast<const Sixteen *>(t.from), t, t.rows, t.columns);
+    return transpose<Sixteen>(t);
   }
 }
 
 /// Sums of N rows of units, which are one number or the two parts of one.
 template <typename Part, typename Unit, int N>
 void sumOfRows(const Unit *from, int64_t pitch, int64_t count, void *to) {
-  constexpr int parts = sizeof(Unit) / sizeof(Part);
+  constexpr int partsOfUnit = sizeof(Unit) / sizeof(Part);
   constexpr uintptr_t ahead = 64 * sizeof(Unit); // the next run, which is summed when others have been
-  using Sums = Part __attribute__((ext_vector_type(parts * N)));
+  using Sums = Part __attribute__((ext_vector_type(partsOfUnit * N)));
   Sums sums = Part(0);
   int64_t c = 0;
   for (; c + N <= count; c += N) {

@@ -75,8 +75,7 @@ public:
   };
 
   // DeviceKernels.cpp, DeviceReductions.cpp
-  /// Whether the group can be a kernel of a device: everything but checked integer arithmetic, whose errors have a
-  /// place.
+  /// Whether the group can be a kernel of a device: all but checked arithmetic of integers, whose errors have a place.
   static bool isForDevice(FusedOp op);
   /// Whether a group of groups is one kernel whatever its sizes.
   static bool isAlwaysByRows(FusedOp op);
@@ -110,8 +109,7 @@ private:
   llvm::Value *integer(mlir::Value scalar) { return capture(callerInteger(scalar)); }
   Element elementAt(mlir::Value value, const Indices &indices);
   Element computeElement(mlir::Value value, const Indices &indices);
-  /// What a value inside a group of groups stands for: of an inner group its root, of an argument of one its operand;
-  /// null elsewhere.
+  /// What a value in a group of groups stands for: an inner group's root, for its argument the operand, or null.
   mlir::Value behind(mlir::Value value);
   Element asWord(Element x);
   bool onlyMoves(mlir::Value value);
@@ -176,6 +174,8 @@ private:
   /// The buffer that holds an input's element, and its place there, or null.
   llvm::Value *transposedElement(mlir::Value value, const Indices &indices, llvm::Value *&offset);
   std::pair<llvm::Value *, llvm::Value *> placeAcross(const Transposed &t, const Indices &start);
+  llvm::Value *streamsTiles();
+  void endStream(llvm::Value *streams);
   void fillTile(const Transposed &t, const Indices &start, llvm::Value *rows, llvm::Value *columns);
   bool findTransposed(int64_t rank);
   bool emitTiledMap();

@@ -85,6 +85,7 @@ bool KernelEmitter::emitPermutedMap() {
   Value *buffer = nullptr, *pitch = i64(1); // of the result's rows in a tile
   for (int64_t axis = p.row + 1; axis < p.rank; ++axis)
     pitch = k.CreateMul(pitch, inner[axis], "", true, true);
+  Value *streams = streamsTiles();
   if (!p.isCopy)
     buffer = tileBuffer(rootType.getDtype(), edge, edge);
   auto least = [&](Value *from, Value *size) {
@@ -100,10 +101,12 @@ bool KernelEmitter::emitPermutedMap() {
       Value *columns = least(start.back(), inner.back());
       auto [from, fromPitch] = tileBefore(p, start, rows, columns, buffer);
       Value *to = k.CreateInBoundsGEP(k.getInt8Ty(), out, k.CreateMul(placeOf(start, inner), bytes, "", true, true));
-      scalars.call("toy_rt_transpose", k.getVoidTy(), {to, pitch, from, fromPitch, columns, rows, bytes})
+      Value *past = streams ? k.CreateZExt(streams, k.getInt64Ty()) : i64(0);
+      scalars.call("toy_rt_transpose", k.getVoidTy(), {to, pitch, from, fromPitch, columns, rows, bytes, past})
           ->setDoesNotThrow();
     });
   });
+  endStream(streams);
   finish(range, caller.CreateMul(caller.getInt64(edge), sizes.back()));
   return true;
 }

@@ -4,6 +4,8 @@
 /// tile by tile, and a tile of each such operand is transposed into a buffer on the stack first.
 #include "passes/lowering/KernelEmitter.h"
 
+#include "runtime/Parallel.h"
+
 #include <set>
 
 using namespace llvm;
@@ -103,11 +105,34 @@ std::pair<Value *, Value *> KernelEmitter::placeAcross(const Transposed &t, cons
           pitch};
 }
 
+/// Whether the result goes past the caches: it has rows of whole cache lines, and with the group's inputs is larger
+/// than they are. Null where it is known to be smaller.
+Value *KernelEmitter::streamsTiles() {
+  const SmallVector<Value *> sizes = resultSizes();
+  Value *bytes = caller.getInt64(sizeOf(rootType.getDtype())), *total = caller.CreateMul(product(sizes), bytes);
+  for (mlir::BlockArgument argument : op.getBody().getArguments())
+    if (auto type = dyn_cast<TensorType>(argument.getType()); type && !type.isScalar())
+      total = caller.CreateAdd(total,
+                               caller.CreateMul(product(sizesOf(argument)), caller.getInt64(sizeOf(type.getDtype()))));
+  Value *isLarge = caller.CreateICmpSGE(total, caller.getInt64(rt::streamTiles)),
+        *rest = caller.CreateAnd(caller.CreateMul(sizes.back(), bytes), caller.getInt64(63)),
+        *areLines = caller.CreateICmpEQ(rest, caller.getInt64(0));
+  Value *streams = caller.CreateZExt(caller.CreateAnd(isLarge, areLines), caller.getInt64Ty());
+  auto *known = dyn_cast<ConstantInt>(streams);
+  return known && known->isZero() ? nullptr : k.CreateICmpNE(capture(streams), i64(0));
+}
+
+/// Others see what was streamed.
+void KernelEmitter::endStream(Value *streams) {
+  if (streams)
+    guarded(streams, [&] { scalars.call("toy_rt_finish_stream", k.getVoidTy(), {})->setDoesNotThrow(); });
+}
+
 /// Transposes the part of the operand that rows from `tileRow` and columns from `tileColumn` of the result need.
 void KernelEmitter::fillTile(const Transposed &t, const Indices &start, Value *rows, Value *columns) {
   const auto [from, pitch] = placeAcross(t, start);
   Value *bytes = i64(sizeOf(tensorTypeOf(t.argument).getDtype()));
-  scalars.call("toy_rt_transpose", k.getVoidTy(), {t.buffer, i64(t.pitch), from, pitch, columns, rows, bytes})
+  scalars.call("toy_rt_transpose", k.getVoidTy(), {t.buffer, i64(t.pitch), from, pitch, columns, rows, bytes, i64(0)})
       ->setDoesNotThrow();
 }
 
@@ -134,7 +159,10 @@ bool KernelEmitter::emitTiledMap() {
   const auto rank = static_cast<int64_t>(sizes.size());
   if (!findTransposed(rank))
     return false;
-  const int64_t across = transposed[0].axes.back(), edge = tileEdge(rootType.getDtype());
+  const int64_t across = transposed[0].axes.back();
+  int64_t edge = tileEdge(rootType.getDtype());
+  for (const Transposed &t : transposed)
+    edge = std::min(edge, tileEdge(tensorTypeOf(t.argument).getDtype()));
   auto blocksOf = [&](IRBuilder<> &b, Value *n) {
     return b.CreateUDiv(b.CreateAdd(n, b.getInt64(edge - 1)), b.getInt64(edge));
   };
@@ -151,6 +179,7 @@ bool KernelEmitter::emitTiledMap() {
     t.buffer = tileBuffer(tensorTypeOf(t.argument).getDtype(), edge, edge);
     t.pitch = tilePitch(edge);
   }
+  Value *streams = streamsTiles(), *line = streams ? tileBuffer(rootType.getDtype(), 1, edge) : nullptr;
   loop(rangeBegin, rangeEnd, [&](Value *block) {
     Indices start = decode(block, outer);
     start.push_back(nullptr);
@@ -170,13 +199,24 @@ bool KernelEmitter::emitTiledMap() {
           base = k.CreateMul(base, inner[axis], "", true, true);
           base = axis == rank - 1 ? base : k.CreateAdd(base, tileIndices[axis], "", true, true);
         }
+        Value *to = out, *bytes = i64(sizeOf(rootType.getDtype())),
+              *begin = k.CreateMul(k.CreateAdd(base, first, "", true, true), bytes, "", true, true);
+        if (streams)
+          to = k.CreateSelect(streams, k.CreateGEP(k.getInt8Ty(), line, k.CreateNeg(begin)), out);
         loop(first, last, [&](Value *column) {
           tileIndices.back() = column;
-          storeMapElement(root, out, k.CreateAdd(base, column, "", true, true), mapElement(root, tileIndices));
+          storeMapElement(root, to, k.CreateAdd(base, column, "", true, true), mapElement(root, tileIndices));
         });
+        if (streams)
+          guarded(streams, [&] {
+            Value *count = k.CreateMul(k.CreateSub(last, first), bytes);
+            scalars.call("toy_rt_stream", k.getVoidTy(), {k.CreateInBoundsGEP(k.getInt8Ty(), out, begin), line, count})
+                ->setDoesNotThrow();
+          });
       });
     });
   });
+  endStream(streams);
   finish(range, caller.CreateMul(caller.getInt64(edge), sizes.back()));
   transposed.clear();
   return true;

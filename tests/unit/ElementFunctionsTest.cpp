@@ -3,6 +3,7 @@
 /// Element functions in lanes: the same bits on every instruction set, and the promised accuracy of those for f32.
 #include "runtime/ElementFunctions.h"
 #include "runtime/Isa.h"
+#include "runtime/Parallel.h"
 #include "runtime/Transpose.h"
 
 #include <gtest/gtest.h>
@@ -267,6 +268,26 @@ TEST(Transpose, EverySize) {
           for (size_t i = 0; i < from.size(); ++i)
             from[i] = static_cast<char>(i * 7 + i / 256);
           kernels.transpose({to.data(), from.data(), toPitch, fromPitch, rows, columns}, bytes);
+          for (int64_t c = 0; c < columns; ++c)
+            for (int64_t r = 0; r < toPitch; ++r)
+              for (int64_t b = 0; b < bytes; ++b)
+                ASSERT_EQ(to[(c * toPitch + r) * bytes + b], r < rows ? from[(r * fromPitch + c) * bytes + b] : 'x');
+        }
+}
+
+/// Past the caches, into rows of whole lines.
+TEST(Transpose, Streamed) {
+  for (const TileKernels &kernels : tileTables())
+    for (int64_t bytes : {1, 2, 4, 8, 16})
+      for (int64_t lines : {1, 2, 3})
+        for (int64_t columns : {1, 3, 8, 16, 17, 33}) {
+          const int64_t rows = lines * 64 / bytes, fromPitch = columns + 1, toPitch = rows + 64 / bytes;
+          std::vector<char> from(rows * fromPitch * bytes), room(columns * toPitch * bytes + 64, 'x');
+          char *to = room.data() + (-reinterpret_cast<uintptr_t>(room.data()) & 63);
+          for (size_t i = 0; i < from.size(); ++i)
+            from[i] = static_cast<char>(i * 7 + i / 256);
+          kernels.transpose({to, from.data(), toPitch, fromPitch, rows, columns, true}, bytes);
+          finishStream();
           for (int64_t c = 0; c < columns; ++c)
             for (int64_t r = 0; r < toPitch; ++r)
               for (int64_t b = 0; b < bytes; ++b)
