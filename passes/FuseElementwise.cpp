@@ -97,15 +97,28 @@ struct Group {
 
 constexpr int64_t fewElements = 2048; // are read again and again as fast as they are copied
 
-/// Whether a reduction over several axes, in the order of sums, would go across the rows of what is permuted: rows that
-/// are written once in the order of the result are summed sooner.
-bool goesAcrossRows(PermuteOp op, Operation *reduction) {
+/// The reduction that a user of a value is, or that folds elements that it computes and that nobody else reads; or
+/// null.
+Operation *foldBehind(Operation *user, ArrayRef<Dim> sizes) {
+  while (isElementwise(user) && tensorTypeOf(user->getResult(0)).getDims() == sizes && !user->use_empty() &&
+         llvm::all_equal(user->getUsers()))
+    user = *user->user_begin();
+  return isReduction(user) ? user : nullptr;
+}
+/// Whether a reduction over several axes, in the order of sums or beside operands that are not permuted, would go
+/// across the rows of what is permuted: rows that are written once in the order of the result are folded sooner.
+bool goesAcrossRows(PermuteOp op, Operation *user) {
   const TensorType type = tensorTypeOf(op.getResult());
+  Operation *reduction = foldBehind(user, type.getDims());
+  if (!reduction)
+    return false;
   const int64_t last = type.getRank() - 1;
   auto axes = reduction->getAttrOfType<DenseI64ArrayAttr>("axes");
   const DType dtype = tensorTypeOf(reduction->getResult(0)).getDtype();
-  if (!isa<SumOp, ProdOp>(reduction) || !(isFloat(dtype) || dtype == DType::C64) || axes.size() < 2 ||
-      op.getPermutation()[last] == last || type.getStaticCount().value_or(fewElements) < fewElements)
+  const bool isOrdered = isa<SumOp, ProdOp>(reduction) && (isFloat(dtype) || dtype == DType::C64),
+             isBesideOthers = user != reduction;
+  if (!(isBesideOthers || (isOrdered && axes.size() >= 2)) || op.getPermutation()[last] == last ||
+      type.getStaticCount().value_or(fewElements) < fewElements)
     return false;
   return is_contained(axes.asArrayRef(), last);
 }
@@ -157,8 +170,7 @@ private:
       if ((isReduction(user) && isa<ConcatOp, PadOp>(op)) ||
           (isScan(user) && !isa<SliceOp, ReshapeOp, PermuteOp, FullOp, IotaOp>(op)))
         return false;
-      if (auto permute = dyn_cast<PermuteOp>(op);
-          onHost && permute && isReduction(user) && goesAcrossRows(permute, user))
+      if (auto permute = dyn_cast<PermuteOp>(op); onHost && permute && goesAcrossRows(permute, user))
         return false;
       llvm::append_range(targets, groupsOf[user]);
     }

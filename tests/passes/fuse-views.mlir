@@ -62,6 +62,19 @@ func.func @across(%x: !toy.tensor<f64[50, 60]>) -> !toy.tensor<f64[]> {
   %s = toy.sum %t {axes = array<i64: 0, 1>, keepdims = false} : (!toy.tensor<f64[60, 50]>) -> !toy.tensor<f64[]>
   return %s : !toy.tensor<f64[]>
 }
+// So do folds of any kind along rows, beside an operand that is not turned over.
+// CHECK-LABEL: @beside
+// CHECK: toy.fused %arg0 :
+// CHECK: toy.fused %{{.*}}, %arg1
+// CHECK-NOT: toy.fused
+// CHECK: return
+func.func @beside(%x: !toy.tensor<f32[50, 60]>, %y: !toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[60]> {
+  %t = toy.permute %x {permutation = array<i64: 1, 0>} : (!toy.tensor<f32[50, 60]>) -> !toy.tensor<f32[60, 50]>
+  %d = toy.sub %t, %y : (!toy.tensor<f32[60, 50]>, !toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[60, 50]>
+  %a = toy.abs %d : (!toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[60, 50]>
+  %m = toy.max %a {axes = array<i64: 1>, keepdims = false} : (!toy.tensor<f32[60, 50]>) -> !toy.tensor<f32[60]>
+  return %m : !toy.tensor<f32[60]>
+}
 // CHECK-LABEL: @others
 // CHECK-COUNT-4: toy.fused
 // CHECK-NOT: toy.fused
