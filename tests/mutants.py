@@ -119,6 +119,7 @@ KINDS = {
         LIBRARY_MUTANTS,
         ("test_small_spectra.py", "e2e/positions.toy", "e2e/spaced-elements.toy", "test_small_products.py")
         + ("e2e/narrow-columns.toy", "e2e/streamed-tiles.toy", "e2e/scans-of-few-columns.toy")
+        + ("e2e/small-transposes.toy",)
         + ("e2e/element-domains.toy", "e2e/parts-of-transposes.toy", "e2e/eigenvalues.toy")
         + ("e2e/products-by-vectors.toy", "e2e/products-in-all-layouts.toy", "e2e/sums-of-transposes.toy")
         + ("e2e/long-convolutions.toy",),

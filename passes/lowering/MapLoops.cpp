@@ -121,7 +121,8 @@ void KernelEmitter::loopBySmallExponents(function_ref<void()> loops) {
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
   movesWords = onlyMoves(root);
-  if (emitPermutedMap() || emitTiledMap() || emitShortSides() || emitRowsAsVectors() || emitRowStrips())
+  if (emitSmallTransposes() || emitPermutedMap() || emitTiledMap() || emitShortSides() || emitRowsAsVectors() ||
+      emitRowStrips())
     return;
   const auto [sizes, bytes] = beginMap();
   auto store = [&](Value *out, Value *at, const Indices &indices) {
