@@ -80,14 +80,17 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
   functions.addPass(createFuseElementwise(fuse));
   functions.addPass(createHoistStrings());
   functions.addPass(createBoundIndices());
-  functions.addPass(createPlaceUnique({target.device}));
-  functions.addPass(createStripLoops());
-  functions.addPass(createReportLoops(target.log));
+  if (!target.device)
+    passes.addPass(createGiveBack());
+  Stoppable last{passes.nest<func::FuncOp>()};
+  last.addPass(createPlaceUnique({target.device}));
+  last.addPass(createStripLoops());
+  last.addPass(createReportLoops(target.log));
   if (target.device || !options.fuse)
     return; // the groups of a device are made for it alone
-  functions.addPass(createMergeAxes());
-  functions.addPass(createFuseRowReductions({.behindSums = true}));
-  functions.addPass(createHoldShortRows());
+  last.addPass(createMergeAxes());
+  last.addPass(createFuseRowReductions({.behindSums = true}));
+  last.addPass(createHoldShortRows());
 }
 
 void buildDeviceGroups(OpPassManager &passes) {

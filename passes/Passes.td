@@ -207,6 +207,20 @@ def BoundIndices : Pass<"toy-bound-indices", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
+def GiveBack : Pass<"toy-give-back", "::mlir::ModuleOp"> {
+  let summary = "gives back arguments that come back as they were";
+  let description = [{
+    A function that stores elements into an argument and has stored what was there at every return gets a copy,
+    `f.back`, which returns the argument behind its results, if a caller in the module goes on with what it gives it.
+    Such a caller goes on with what it is given back, so that stores are in place on both sides. What was there is known
+    where it was read before (`var old = x[i]`), or compared (`if x[i] == 0`).
+
+    Before: `%y = toy.element_store %x, %p, %i; %r = call @f(%y); %z = toy.element_store %y, %zero, %i`. After: `%r:2 =
+    call @f.back(%y); %z = toy.element_store %r#1, %zero, %i`. Requires: elements are `toy.element` and
+    `toy.element_store`. Guarantees: functions that others may call keep their signatures.
+  }];
+}
+
 def PlaceUnique : Pass<"toy-place-unique", "::mlir::func::FuncOp"> {
   let summary = "stores elements in place";
   let description = [{

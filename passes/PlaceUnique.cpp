@@ -4,7 +4,7 @@
 /// `toy.unique` and `toy.element_store` give, and what blocks are handed where every hand lets go. A store to an owned
 /// value that dies there is in place; before any other one a `toy.unique` is put, as far outside of loops as the value
 /// gets no second name.
-#include "passes/ControlFlow.h"
+#include "passes/BlockVariable.h"
 #include "passes/Passes.h"
 #include "passes/RowChanges.h"
 
@@ -327,29 +327,10 @@ private:
         if (block.isEntryBlock() || block.hasNoPredecessors())
           continue;
         for (unsigned i = block.getNumArguments(); i-- > 0;)
-          changed |= dropArgument(block.getArgument(i));
+          changed |= isObject(block.getArgument(i)) && dropIfSame(block.getArgument(i));
       }
     }
   }
-  bool dropArgument(BlockArgument argument) {
-    Block *block = argument.getOwner();
-    Value same;
-    bool differs = !isObject(argument);
-    for (const BlockEdge &edge : edgesInto(block)) {
-      Value v = edge.operandOf(argument);
-      differs |= v != argument && same && v != same;
-      if (v != argument)
-        same = v;
-    }
-    if (differs || !same)
-      return false;
-    argument.replaceAllUsesWith(same);
-    for (const BlockEdge &edge : edgesInto(block))
-      edge.operands().erase(argument.getArgNumber());
-    block->eraseArgument(argument.getArgNumber());
-    return true;
-  }
-
   func::FuncOp function;
   FunctionLoops loops;
   RowChanges rows; ///< none on a device

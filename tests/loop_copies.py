@@ -65,6 +65,36 @@ PROGRAMS = {
         " print(f(zeros(4), 3));",
         3,
     ),
+    "recursion that leaves it as it was": (
+        "def f(x, n) { if n == 0 { return x[0]; } var s = 0.0; for i in range(4) { var old = x[i]; x[i] = n;"
+        " s += f(x, n - 1); x[i] = old; } return s; } print(f(zeros(4), 3));",
+        0,
+    ),
+    "recursion that takes back what was compared": (
+        "def f(b: i64[N], n) { if n == 0 { return sum(b); } var s = 0; for i in range(N) { if b[i] == 0 { b[i] = n;"
+        " s += f(b, n - 1); b[i] = 0; } } return s; } print(f(zeros(4, dtype=i64), 3));",
+        0,
+    ),
+    "recursion that stores last what was there": (
+        "def f(x: i64[N], n) { if n < 0 { return sum(x); } var old = x[n]; x[n] = 7; var s = f(x, n - 1) + f(x, n - 2);"
+        " x[n] = old; return s; } print(f(zeros(4, dtype=i64), 3));",
+        0,
+    ),
+    "recursion that writes its own place": (
+        "def f(x: i64[N], n) { if n == N { return sum(x); } var s = 0; for i in range(2) { x[n] = i; s += f(x, n + 1); }"
+        " return s; } print(f(zeros(4, dtype=i64), 0));",
+        0,
+    ),
+    "recursion that swaps back": (
+        "def f(x: i64[N], n) { if n == N { return x[0]; } var s = 0; for i in range(n, N) { var t = x[n]; x[n] = x[i];"
+        " x[i] = t; s += f(x, n + 1); t = x[n]; x[n] = x[i]; x[i] = t; } return s; } print(f(arange(4), 0));",
+        0,
+    ),
+    "recursion that takes back something else": (
+        "def f(b: i64[N], n) { if n == 0 { return sum(b); } var s = 0; for i in range(N) { if b[i] == 0 { b[i] = n;"
+        " s += f(b, n - 1); b[i] = 1; } } return s; } print(f(zeros(2, dtype=i64), 2));",
+        1,
+    ),
     "nested loops over rows": (
         "def f(n) { var x = zeros(n, n); for i in range(n) { for j in range(n) { x[i, j] = i * j; } } return x; }"
         " print(f(3));",

@@ -5,7 +5,46 @@ which rows may stay in registers, or does to lanes what it should not."""
 SHORT, LANES = "passes/ShortRows.cpp", "passes/lowering/LaneRows.cpp"
 FRAMES, PLACES = "passes/lowering/FrameTensors.cpp", "passes/lowering/PositionEmitter.cpp"
 GROWING = "passes/lowering/GrowingVectors.cpp"
+HISTORY, GIVE_BACK = "passes/ArgumentHistory.cpp", "passes/GiveBack.cpp"
 LOOPS_MUTANTS = [
+    ("zeros that compare equal are one", HISTORY, "|| !isInteger(dtype))", ")"),
+    (
+        "a place of a turn is that of the next one",
+        HISTORY,
+        "return indexOfEntry(index) || dominance",
+        "return true || dominance",
+    ),
+    (
+        "what was read behind a store was there before",
+        HISTORY,
+        "return element && isEqual(element.getX()) &&",
+        "return element && isMember.contains(element.getX()) &&",
+    ),
+    (
+        "a store takes other places away",
+        HISTORY,
+        "return haveSameIndices(place.getIndices(), store.getIndices());",
+        "return place && store;",
+    ),
+    ("what holds on one way holds on the other", HISTORY, "edges.front().successor == 0, store)", "true, store)"),
+    (
+        "what is read before a store was there at the begin",
+        HISTORY,
+        "if (isEqual(place.getX()) && dominance.dominates",
+        "if (dominance.dominates",
+    ),
+    (
+        "places that are not there are read",
+        GIVE_BACK,
+        "for (Value condition : {most, least})",
+        "for (Value condition : {most})",
+    ),
+    (
+        "what was given is still what it was",
+        GIVE_BACK,
+        "given[operand].push_back(result);",
+        "(void)result;",
+    ),
     (
         "rows of any size are short",
         SHORT,

@@ -96,6 +96,7 @@ KINDS = {
             "e2e/neighbours-around.toy",
             "e2e/carried-extrema.toy",
             "e2e/flat-rows.toy",
+            "e2e/arguments-come-back.toy",
             "flat_rows.py",
             "short_rows.py",
             "lists.py",

@@ -178,6 +178,10 @@ PROGRAMS = {
     "simstruct": (64, 1.50),
     "percolate": (30, 1.50),
     "minimax": (0, 1.50),
+    "hamilton": (8, 1.50),
+    "wordsearch": (20, 1.50),
+    "perms": (8, 1.50),
+    "coloring": (12, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
