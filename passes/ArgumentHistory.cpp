@@ -62,9 +62,18 @@ ArgumentHistory::ArgumentHistory(BlockArgument argument, const DominanceInfo &do
   flow();
 }
 
+/// Whether a value with other names goes on as the tensor, and is not only read, or given to a call.
+static bool goesOn(RelabelOp relabel) {
+  return llvm::any_of(relabel->getUsers(), [&](Operation *user) {
+    auto store = dyn_cast<ElementStoreOp>(user);
+    auto other = dyn_cast<RelabelOp>(user);
+    return isa<BranchOpInterface>(user) || (store && store.getX() == relabel.getResult()) || (other && goesOn(other));
+  });
+}
+
 void ArgumentHistory::collect(BlockArgument argument) {
   auto add = [&](Value v) {
-    if (v.getType() == argument.getType() && isMember.insert(v).second)
+    if (isMember.insert(v).second)
       members.push_back(v);
   };
   add(argument);
@@ -72,12 +81,19 @@ void ArgumentHistory::collect(BlockArgument argument) {
     for (Operation *user : members[i].getUsers()) {
       if (auto store = dyn_cast<ElementStoreOp>(user); store && store.getX() == members[i])
         add(store.getResult());
-      if (!isa<RelabelOp>(user))
+      else if (auto relabel = dyn_cast<RelabelOp>(user); relabel && goesOn(relabel))
+        add(relabel.getResult());
+      else if (isa<BranchOpInterface>(user))
         forEachHandedOn(user, [&](Value from, Value to) {
           if (from == members[i])
             add(to);
         });
     }
+}
+
+/// What an operation makes of a member, if it does.
+Value ArgumentHistory::next(Operation &op) const {
+  return isa<ElementStoreOp, RelabelOp>(op) && isMember.contains(op.getResult(0)) ? Value(op.getResult(0)) : Value();
 }
 
 /// Differences only grow, so that this ends.
@@ -97,9 +113,9 @@ void ArgumentHistory::flow() {
             changed |= update(argument, into(block, known->second));
         }
       }
-      for (auto store : block->getOps<ElementStoreOp>())
-        if (isMember.contains(store.getResult()) && differences.contains(store.getX()))
-          changed |= update(store.getResult(), behind(store));
+      for (Operation &op : *block)
+        if (Value v = next(op); v && differences.contains(op.getOperand(0)))
+          changed |= update(v, behind(&op));
     }
   }
 }
@@ -128,9 +144,10 @@ bool ArgumentHistory::isEqual(Value v) const {
   return known != differences.end() && known->second && known->second->empty();
 }
 
-ArgumentHistory::Difference ArgumentHistory::behind(ElementStoreOp store) const {
-  Difference difference = differences.lookup(store.getX());
-  if (!difference)
+ArgumentHistory::Difference ArgumentHistory::behind(Operation *op) const {
+  Difference difference = differences.lookup(op->getOperand(0));
+  auto store = dyn_cast<ElementStoreOp>(op);
+  if (!difference || !store)
     return difference;
   llvm::erase_if(*difference,
                  [&](ElementStoreOp place) { return haveSameIndices(place.getIndices(), store.getIndices()); });
@@ -243,15 +260,9 @@ bool ArgumentHistory::isLinear(const Liveness &liveness) const {
         llvm::count_if(argument.getOwner()->getArguments(), [&](Value other) { return isMember.contains(other); }) != 1)
       return false;
     return llvm::all_of(v.getUsers(), [&](Operation *user) {
-      auto store = dyn_cast<ElementStoreOp>(user);
-      return !isa<func::ReturnOp>(user) && (!store || store.getX() != v || diesAt(liveness, v, store));
+      return !isa<func::ReturnOp>(user) && (!next(*user) || user->getOperand(0) != v || diesAt(liveness, v, user));
     });
   });
-}
-
-bool ArgumentHistory::stores(Block *block) const {
-  return llvm::any_of(block->getOps<ElementStoreOp>(),
-                      [&](ElementStoreOp store) { return isMember.contains(store.getResult()); });
 }
 
 /// What is there at the end of each block: the last value that was made.
@@ -273,9 +284,9 @@ llvm::DenseMap<Block *, ArgumentHistory::Difference> ArgumentHistory::atEnds() c
       for (BlockArgument argument : block->getArguments())
         if (isMember.contains(argument))
           here = differences.lookup(argument);
-      for (auto store : block->getOps<ElementStoreOp>())
-        if (isMember.contains(store.getResult()))
-          here = differences.lookup(store.getResult());
+      for (Operation &op : *block)
+        if (Value v = next(op))
+          here = differences.lookup(v);
       if (!here)
         continue;
       auto [known, isNew] = ends.try_emplace(block, *here);
@@ -309,13 +320,13 @@ bool ArgumentHistory::restore(const Difference &difference, BlockEdge edge, Bloc
 
 bool ArgumentHistory::comesBack(const Liveness &liveness) {
   toRestore.clear();
-  if (members.size() == 1 || !isLinear(liveness))
+  if (llvm::none_of(members, [](Value v) { return v.getDefiningOp<ElementStoreOp>(); }) || !isLinear(liveness))
     return false;
   auto ends = atEnds();
   for (auto end : function.getBody().getOps<func::ReturnOp>()) {
     Block *block = end->getBlock();
     auto edges = edgesInto(block);
-    if (block->isEntryBlock() || stores(block)) {
+    if (block->isEntryBlock() || llvm::any_of(*block, [&](Operation &op) { return next(op); })) {
       if (!restore(ends.lookup(block), {end, 0}, block))
         return false;
       continue;

@@ -37,10 +37,11 @@ private:
   using Difference = std::optional<Places>;
 
   void collect(mlir::BlockArgument argument);
+  mlir::Value next(mlir::Operation &op) const;
   void flow();
   bool update(mlir::Value v, Difference difference);
   bool isEqual(mlir::Value v) const;
-  Difference behind(ElementStoreOp store) const;
+  Difference behind(mlir::Operation *op) const;
   Difference into(mlir::Block *block, Difference difference) const;
   static Difference join(Difference a, const Difference &b);
   bool holdsIn(mlir::Block *block, ElementStoreOp place) const;
@@ -52,7 +53,6 @@ private:
   bool implies(mlir::Value condition, bool holds, ElementStoreOp store) const;
   bool isLinear(const mlir::Liveness &liveness) const;
   llvm::DenseMap<mlir::Block *, Difference> atEnds() const;
-  bool stores(mlir::Block *block) const;
   bool restore(const Difference &difference, BlockEdge edge, mlir::Block *at);
 
   mlir::func::FuncOp function;

@@ -33,8 +33,13 @@ Value BlockVariable::before(Operation *op) {
   Block *block = op->getBlock();
   for (Value v : llvm::reverse(byBlock[block]))
     if (Operation *def = v.getDefiningOp(); !def || (def != op && def->isBeforeInBlock(op)))
-      return v;
-  return atBegin(block);
+      return named(v, op);
+  return named(atBegin(block), op);
+}
+
+Value BlockVariable::named(Value v, Operation *before) const {
+  OpBuilder b(before);
+  return v.getType() == type ? v : RelabelOp::create(b, before->getLoc(), type, v).getResult();
 }
 
 Value BlockVariable::atEnd(Block *block) {
@@ -53,7 +58,7 @@ Value BlockVariable::atBegin(Block *block) {
   begins[block] = argument;
   joins.insert(block);
   for (BlockEdge edge : edges) {
-    Value v = atEnd(edge.from());
+    Value v = named(atEnd(edge.from()), edge.terminator);
     edge.operands().append(v);
   }
   return argument;

@@ -9,11 +9,12 @@ namespace toy {
 
 class BlockVariable {
 public:
-  /// All definitions have one type.
+  /// Definitions may have other names of sizes than the variable.
+  explicit BlockVariable(mlir::Type type) : type(type) {}
+
   void define(mlir::Value v) {
     if (!definitions.insert(v).second)
       return;
-    type = v.getType();
     auto &inBlock = byBlock[v.getParentBlock()];
     auto isLater = [&](mlir::Value other) { return isBefore(v, other); };
     inBlock.insert(llvm::find_if(inBlock, isLater), v);
@@ -33,6 +34,7 @@ private:
   static bool isBefore(mlir::Value a, mlir::Value b);
   mlir::Value atBegin(mlir::Block *block);
   mlir::Value atEnd(mlir::Block *block);
+  mlir::Value named(mlir::Value v, mlir::Operation *before) const;
 
   mlir::Type type;
   llvm::DenseSet<mlir::Value> definitions;

@@ -138,7 +138,7 @@ private:
 
   /// Stores what was read on the way to the returns, and returns what is there.
   void giveBack(Value argument, const ArgumentHistory &history) {
-    BlockVariable variable;
+    BlockVariable variable(argument.getType());
     for (Value v : history.steps())
       variable.define(v);
     for (const Restoring &restoring : history.restorings()) {
@@ -160,8 +160,12 @@ private:
       variable.define(here);
       if (before->getNumSuccessors() > 0)
         for (BlockArgument handed : before->getSuccessor(0)->getArguments())
-          if (variable.isDefinition(handed))
-            edge.operands()[handed.getArgNumber()].set(here);
+          if (variable.isDefinition(handed)) {
+            b.setInsertionPoint(before);
+            const bool isNamed = handed.getType() == here.getType();
+            Value value = isNamed ? here : RelabelOp::create(b, before->getLoc(), handed.getType(), here).getResult();
+            edge.operands()[handed.getArgNumber()].set(value);
+          }
     }
     for (auto end : function.getBody().getOps<func::ReturnOp>())
       end->insertOperands(end->getNumOperands(), variable.before(end));
@@ -270,7 +274,7 @@ private:
     for (func::CallOp call : calls)
       replace(call, forms.find(call.getCallee())->second, given);
     for (auto &[operand, values] : given) {
-      BlockVariable variable;
+      BlockVariable variable(operand.getType());
       variable.define(operand);
       for (Value v : values)
         variable.define(v);
