@@ -17,8 +17,8 @@ LOOPS_MUTANTS = [
     (
         "what was read behind a store was there before",
         HISTORY,
-        "return element && isEqual(element.getX()) &&",
-        "return element && isMember.contains(element.getX()) &&",
+        "if (isEqual(x))",
+        "if (isMember.contains(x))",
     ),
     (
         "a store takes other places away",
@@ -40,10 +40,16 @@ LOOPS_MUTANTS = [
         "for (Value condition : {most})",
     ),
     (
-        "what was given is still what it was",
-        GIVE_BACK,
-        "given[operand].push_back(result);",
-        "(void)result;",
+        "a loop that can fail makes its list at once, however many turns it has",
+        "passes/FillVectors.cpp",
+        "mostTurns = 65536",
+        "mostTurns = int64_t(1) << 60",
+    ),
+    (
+        "what a list begins with is stored over",
+        "passes/FillVectors.cpp",
+        "counted.start), before);\n    Value stored",
+        "counted.start), 0);\n    Value stored",
     ),
     (
         "rows of any size are short",
@@ -157,15 +163,15 @@ LOOPS_MUTANTS = [
         "|| isa<ListLenOp, ListElementOp>(user))",
     ),
     (
-        "loops that may end early have their vectors before",
+        "loops that may fail have their vectors before",
         "passes/FillVectors.cpp",
-        "return llvm::all_of(*block, cannotFail) &&",
-        "return true ||",
+        "return llvm::all_of(*block, hasNoError);",
+        "return block != nullptr;",
     ),
     (
         "a vector that a loop fills has its last length in the loop",
         "passes/FillVectors.cpp",
-        "askCounter(growth.vector, counted, 0, &loop);",
+        "askCounter(growth.vector, counted, before, &loop);",
         "",
     ),
     (

@@ -182,6 +182,8 @@ PROGRAMS = {
     "wordsearch": (20, 1.50),
     "perms": (8, 1.50),
     "coloring": (12, 1.50),
+    "pascal": (200, 1.50),
+    "knapsacklist": (50, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
