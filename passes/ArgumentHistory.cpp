@@ -10,6 +10,9 @@ using namespace mlir;
 
 namespace toy {
 
+/// Each step is compared with the places of those before.
+constexpr size_t mostSteps = 128;
+
 Value withoutNames(Value v) {
   while (auto relabel = v.getDefiningOp<RelabelOp>())
     v = relabel.getX();
@@ -56,7 +59,7 @@ static bool haveSameIndices(OperandRange a, OperandRange b) {
 ArgumentHistory::ArgumentHistory(BlockArgument argument, const DominanceInfo &dominance)
     : function(cast<func::FuncOp>(argument.getOwner()->getParentOp())), dominance(dominance) {
   collect(argument);
-  if (members.size() == 1)
+  if (members.size() == 1 || members.size() > mostSteps)
     return;
   differences[argument] = Places();
   flow();
@@ -320,7 +323,8 @@ bool ArgumentHistory::restore(const Difference &difference, BlockEdge edge, Bloc
 
 bool ArgumentHistory::comesBack(const Liveness &liveness) {
   toRestore.clear();
-  if (llvm::none_of(members, [](Value v) { return v.getDefiningOp<ElementStoreOp>(); }) || !isLinear(liveness))
+  if (members.size() > mostSteps || llvm::none_of(members, [](Value v) { return v.getDefiningOp<ElementStoreOp>(); }) ||
+      !isLinear(liveness))
     return false;
   auto ends = atEnds();
   for (auto end : function.getBody().getOps<func::ReturnOp>()) {

@@ -38,6 +38,9 @@ public:
         else if (isShort(*loop, *counted))
           failing.push_back(loop->getHeader());
       }
+    constexpr size_t mostLoops = 32; // of a function that are made two
+    if (failing.size() > mostLoops)
+      failing.clear();
     llvm::DenseSet<Block *> firsts;
     for (Block *header : failing)
       firsts.insert(split(header));
