@@ -47,8 +47,7 @@ static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArgumen
 
 std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters,
                                    bool wantsFirst) {
-  constexpr double briefWork = 1e8, // operations: some hundredths of a second
-      longWork = 1e9;               // below, threads of LAPACK wait for one another longer than they work
+  constexpr double briefWork = 1e8; // operations: some hundredths of a second
   const LibraryRow *row = findRow(name);
   LibraryFunction function = !wantsFirst && row->withoutFirst ? row->withoutFirst : row->function;
   const double work = row->work ? row->work(arguments) : 0;

@@ -14,6 +14,9 @@ using LibraryArguments = std::span<const Tensor *const>;
 using LibraryParameters = std::span<const int64_t>;
 using LibraryFunction = std::vector<TensorRef> (*)(LibraryArguments, LibraryParameters);
 
+/// Operations of a call below which threads of LAPACK wait for one another longer than they work.
+constexpr double longWork = 1e9;
+
 struct LibraryRow {
   std::string_view name;
   LibraryFunction function;

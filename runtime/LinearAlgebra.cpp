@@ -14,27 +14,25 @@
 namespace toy::rt {
 namespace {
 
-/// Runs a kernel over pieces of a batch of small square matrices, each with a result of `resultSize` elements; false
-/// where they are not small. A matrix that it fails for is the error `failure`. Ctrl-C is looked for between pieces.
+/// Runs a kernel over a batch of small square matrices, each with a result of `resultSize` elements; false
+/// where they are not small. A matrix that it fails for is the error `failure`.
 template <typename T>
 bool bySmallKernels(const Matrices &a, SmallMatrices all, int64_t resultSize,
                     int64_t (*SmallMatrixKernels::*kernel)(const SmallMatrices &), DiagId failure, const char *name) {
   if (a.n == 0 || a.n > SmallMatrices::largest)
     return false;
-  constexpr int64_t piece = 1024;
   const auto *x = static_cast<const T *>(all.a), *b = static_cast<const T *>(all.b);
   auto *out = static_cast<T *>(all.out);
-  for (int64_t first = 0; first < a.count; first += piece) {
-    if (first > 0)
-      poll();
-    all.order = a.n;
-    all.count = std::min(piece, a.count - first);
-    all.a = x + first * a.n * a.n;
-    all.b = b ? b + first * a.n * all.columns : nullptr;
-    all.out = out + first * resultSize;
-    if (int64_t failed = (smallMatrices<T>().*kernel)(all); failed >= 0)
-      fail(failure, {name, a.label(first + failed)});
-  }
+  overBatch(a.count, smallMatricesOfPiece(a.n), [&](int64_t begin, int64_t end) {
+    SmallMatrices some = all;
+    some.order = a.n;
+    some.count = end - begin;
+    some.a = x + begin * a.n * a.n;
+    some.b = b ? b + begin * a.n * all.columns : nullptr;
+    some.out = out + begin * resultSize;
+    if (int64_t failed = (smallMatrices<T>().*kernel)(some); failed >= 0)
+      fail(failure, {name, a.label(begin + failed)});
+  });
   return true;
 }
 
@@ -46,15 +44,16 @@ std::vector<TensorRef> det(LibraryArguments arguments, LibraryParameters) {
                           DiagId::SingularMatrix, "det"))
       return;
     TensorRef lu = copyOf(*arguments[0]);
-    std::vector<int> pivots(a.n);
-    for (int64_t i = 0; i < a.count; ++i) {
-      T *matrix = lu->as<T>() + i * a.n * a.n, value = 1;
-      int info = a.n ? Lapack<T>::getrf(a.n, a.n, matrix, pivots.data()) : 0;
-      for (int64_t j = 0; j < a.n; ++j)
-        value *= pivots[j] == j + 1 ? matrix[j * a.n + j] : -matrix[j * a.n + j];
-      out->as<T>()[i] = info > 0 ? T(0) : value;
-      poll();
-    }
+    overMatrices(a, 1, [&](int64_t begin, int64_t end) {
+      std::vector<int> pivots(a.n);
+      for (int64_t i = begin; i < end; ++i) {
+        T *matrix = lu->as<T>() + i * a.n * a.n, value = 1;
+        int info = a.n ? Lapack<T>::getrf(a.n, a.n, matrix, pivots.data()) : 0;
+        for (int64_t j = 0; j < a.n; ++j)
+          value *= pivots[j] == j + 1 ? matrix[j * a.n + j] : -matrix[j * a.n + j];
+        out->as<T>()[i] = info > 0 ? T(0) : value;
+      }
+    });
   });
   return {out};
 }
@@ -66,13 +65,14 @@ std::vector<TensorRef> inv(LibraryArguments arguments, LibraryParameters) {
     if (bySmallKernels<T>(a, {.a = arguments[0]->data, .out = out->data}, a.n * a.n, &SmallMatrixKernels::inverse,
                           DiagId::SingularMatrix, "inv"))
       return;
-    std::vector<int> pivots(a.n);
-    for (int64_t i = 0; i < a.count && a.n; ++i) {
-      T *matrix = out->as<T>() + i * a.n * a.n;
-      if (Lapack<T>::getrf(a.n, a.n, matrix, pivots.data()) != 0 || Lapack<T>::getri(a.n, matrix, pivots.data()) != 0)
-        fail(DiagId::SingularMatrix, {"inv", a.label(i)});
-      poll();
-    }
+    overMatrices(a, 1, [&](int64_t begin, int64_t end) {
+      std::vector<int> pivots(a.n);
+      for (int64_t i = begin; i < end && a.n; ++i) {
+        T *matrix = out->as<T>() + i * a.n * a.n;
+        if (Lapack<T>::getrf(a.n, a.n, matrix, pivots.data()) != 0 || Lapack<T>::getri(a.n, matrix, pivots.data()) != 0)
+          fail(DiagId::SingularMatrix, {"inv", a.label(i)});
+      }
+    });
   });
   return {out};
 }
@@ -86,17 +86,18 @@ std::vector<TensorRef> solve(LibraryArguments arguments, LibraryParameters) {
     if (bySmallKernels<T>(a, small, a.n * columns, &SmallMatrixKernels::solve, DiagId::SingularMatrix, "solve"))
       return;
     TensorRef lu = copyOf(*arguments[0]);
-    std::vector<int> pivots(a.n);
-    std::vector<T> x(a.n * columns);
-    for (int64_t i = 0; i < a.count && a.n; ++i) {
-      T *matrix = lu->as<T>() + i * a.n * a.n;
-      if (Lapack<T>::getrf(a.n, a.n, matrix, pivots.data()) != 0)
-        fail(DiagId::SingularMatrix, {"solve", a.label(i)});
-      transpose(arguments[1]->as<T>() + i * a.n * columns, x.data(), a.n, columns);
-      Lapack<T>::getrs('T', a.n, columns, matrix, pivots.data(), x.data());
-      transpose(x.data(), out->as<T>() + i * a.n * columns, columns, a.n);
-      poll();
-    }
+    overMatrices(a, 1, [&](int64_t begin, int64_t end) {
+      std::vector<int> pivots(a.n);
+      std::vector<T> x(a.n * columns);
+      for (int64_t i = begin; i < end && a.n; ++i) {
+        T *matrix = lu->as<T>() + i * a.n * a.n;
+        if (Lapack<T>::getrf(a.n, a.n, matrix, pivots.data()) != 0)
+          fail(DiagId::SingularMatrix, {"solve", a.label(i)});
+        transpose(arguments[1]->as<T>() + i * a.n * columns, x.data(), a.n, columns);
+        Lapack<T>::getrs('T', a.n, columns, matrix, pivots.data(), x.data());
+        transpose(x.data(), out->as<T>() + i * a.n * columns, columns, a.n);
+      }
+    });
   });
   return {out};
 }
@@ -107,23 +108,24 @@ std::vector<TensorRef> lu(LibraryArguments arguments, LibraryParameters) {
   TensorRef factors = copyOf(*arguments[0]), order = a.make(DType::I64, {a.m}), swaps = a.make(DType::I64, {});
   dispatch(factors->dtype, [&]<typename T>(T) {
     int64_t k = std::min(a.m, a.n);
-    std::vector<int> pivots(k);
-    std::vector<T> columns(a.m * a.n);
-    for (int64_t i = 0; i < a.count; ++i) {
-      T *matrix = factors->as<T>() + i * a.m * a.n;
-      int64_t *rows = order->as<int64_t>() + i * a.m, swapped = 0;
-      std::iota(rows, rows + a.m, 0);
-      transpose(matrix, columns.data(), a.m, a.n);
-      if (k > 0) // a singular factor is one, too
-        Lapack<T>::getrf(a.m, a.n, columns.data(), pivots.data());
-      transpose(columns.data(), matrix, a.n, a.m);
-      for (int64_t j = 0; j < k; ++j) {
-        swapped += pivots[j] != j + 1;
-        std::swap(rows[j], rows[pivots[j] - 1]);
+    overMatrices(a, 1, [&](int64_t begin, int64_t end) {
+      std::vector<int> pivots(k);
+      std::vector<T> columns(a.m * a.n);
+      for (int64_t i = begin; i < end; ++i) {
+        T *matrix = factors->as<T>() + i * a.m * a.n;
+        int64_t *rows = order->as<int64_t>() + i * a.m, swapped = 0;
+        std::iota(rows, rows + a.m, 0);
+        transpose(matrix, columns.data(), a.m, a.n);
+        if (k > 0) // a singular factor is one, too
+          Lapack<T>::getrf(a.m, a.n, columns.data(), pivots.data());
+        transpose(columns.data(), matrix, a.n, a.m);
+        for (int64_t j = 0; j < k; ++j) {
+          swapped += pivots[j] != j + 1;
+          std::swap(rows[j], rows[pivots[j] - 1]);
+        }
+        swaps->as<int64_t>()[i] = swapped;
       }
-      swaps->as<int64_t>()[i] = swapped;
-      poll();
-    }
+    });
   });
   return {factors, order, swaps};
 }
@@ -134,15 +136,16 @@ std::vector<TensorRef> solveTriangular(LibraryArguments arguments, LibraryParame
   TensorRef out(newTensor(arguments[1]->dtype, arguments[1]->shape()));
   int64_t columns = arguments[1]->rank == 1 ? 1 : arguments[1]->sizes[arguments[1]->rank - 1];
   dispatch(out->dtype, [&]<typename T>(T) {
-    std::vector<T> x(a.n * columns);
-    for (int64_t i = 0; i < a.count && a.n; ++i) {
-      transpose(arguments[1]->as<T>() + i * a.n * columns, x.data(), a.n, columns);
-      if (Lapack<T>::trtrs(parameters[0] ? 'U' : 'L', 'T', a.n, columns, arguments[0]->as<T>() + i * a.n * a.n,
-                           x.data()) != 0)
-        fail(DiagId::SingularMatrix, {"solve_triangular", a.label(i)});
-      transpose(x.data(), out->as<T>() + i * a.n * columns, columns, a.n);
-      poll();
-    }
+    overMatrices(a, double(columns) / std::max<int64_t>(a.n, 1), [&](int64_t begin, int64_t end) {
+      std::vector<T> x(a.n * columns);
+      for (int64_t i = begin; i < end && a.n; ++i) {
+        transpose(arguments[1]->as<T>() + i * a.n * columns, x.data(), a.n, columns);
+        if (Lapack<T>::trtrs(parameters[0] ? 'U' : 'L', 'T', a.n, columns, arguments[0]->as<T>() + i * a.n * a.n,
+                             x.data()) != 0)
+          fail(DiagId::SingularMatrix, {"solve_triangular", a.label(i)});
+        transpose(x.data(), out->as<T>() + i * a.n * columns, columns, a.n);
+      }
+    });
   });
   return {out};
 }
@@ -155,14 +158,15 @@ std::vector<TensorRef> cholesky(LibraryArguments arguments, LibraryParameters) {
     if (bySmallKernels<T>(a, {.a = arguments[0]->data, .out = out->data}, a.n * a.n, &SmallMatrixKernels::cholesky,
                           DiagId::NotPositiveDefinite, "cholesky"))
       return;
-    for (int64_t i = 0; i < a.count && a.n; ++i) {
-      T *matrix = out->as<T>() + i * a.n * a.n;
-      if (Lapack<T>::potrf('U', a.n, matrix) != 0)
-        fail(DiagId::NotPositiveDefinite, {"cholesky", a.label(i)});
-      for (int64_t row = 0; row < a.n; ++row)
-        std::fill(matrix + row * a.n + row + 1, matrix + (row + 1) * a.n, T(0));
-      poll();
-    }
+    overMatrices(a, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end && a.n; ++i) {
+        T *matrix = out->as<T>() + i * a.n * a.n;
+        if (Lapack<T>::potrf('U', a.n, matrix) != 0)
+          fail(DiagId::NotPositiveDefinite, {"cholesky", a.label(i)});
+        for (int64_t row = 0; row < a.n; ++row)
+          std::fill(matrix + row * a.n + row + 1, matrix + (row + 1) * a.n, T(0));
+      }
+    });
   });
   return {out};
 }
@@ -173,29 +177,30 @@ template <bool hasQ> std::vector<TensorRef> qr(LibraryArguments arguments, Libra
   TensorRef q = a.make(arguments[0]->dtype, {hasQ ? m : 0, k}), r = a.make(arguments[0]->dtype, {k, n});
   dispatch(q->dtype, [&]<typename T>(T) {
     if (k > 0 && std::max(m, n) <= SmallMatrices::largest) {
-      constexpr int64_t piece = 1024;
-      for (int64_t i = 0; i < a.count; i += piece, poll())
+      overBatch(a.count, smallMatricesOfPiece(std::max(m, n)), [&](int64_t i, int64_t end) {
         smallMatrices<T>().orthogonal({.order = m,
-                                       .count = std::min(piece, a.count - i),
+                                       .count = end - i,
                                        .a = arguments[0]->as<T>() + i * m * n,
                                        .out = hasQ ? q->as<T>() + i * m * k : nullptr,
                                        .columns = n,
                                        .second = r->as<T>() + i * k * n});
+      });
       return;
     }
-    std::vector<T> columns(m * n), tau(k);
-    for (int64_t i = 0; i < a.count && k; ++i) {
-      transpose(arguments[0]->as<T>() + i * m * n, columns.data(), m, n);
-      Lapack<T>::geqrf(m, n, columns.data(), tau.data());
-      for (int64_t row = 0; row < k; ++row)
-        for (int64_t j = 0; j < n; ++j)
-          r->as<T>()[(i * k + row) * n + j] = j < row ? T(0) : columns[j * m + row];
-      if constexpr (hasQ) {
-        Lapack<T>::orgqr(m, k, columns.data(), tau.data());
-        transpose(columns.data(), q->as<T>() + i * m * k, k, m);
+    overMatrices(a, 1, [&](int64_t begin, int64_t end) {
+      std::vector<T> columns(m * n), tau(k);
+      for (int64_t i = begin; i < end && k; ++i) {
+        transpose(arguments[0]->as<T>() + i * m * n, columns.data(), m, n);
+        Lapack<T>::geqrf(m, n, columns.data(), tau.data());
+        for (int64_t row = 0; row < k; ++row)
+          for (int64_t j = 0; j < n; ++j)
+            r->as<T>()[(i * k + row) * n + j] = j < row ? T(0) : columns[j * m + row];
+        if constexpr (hasQ) {
+          Lapack<T>::orgqr(m, k, columns.data(), tau.data());
+          transpose(columns.data(), q->as<T>() + i * m * k, k, m);
+        }
       }
-      poll();
-    }
+    });
   });
   return {q, r};
 }

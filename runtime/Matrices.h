@@ -3,6 +3,7 @@
 /// Batches of row-major matrices, for functions that call LAPACK, to which such a matrix is its transpose.
 #pragma once
 
+#include "runtime/Batches.h"
 #include "runtime/Error.h"
 #include "runtime/Lapack.h"
 #include "runtime/Library.h"
@@ -78,6 +79,18 @@ inline double factorization(LibraryArguments arguments) {
   double m = a.rank > 1 ? static_cast<double>(a.sizes[a.rank - 2]) : 1,
          n = a.rank > 0 ? static_cast<double>(a.sizes[a.rank - 1]) : 1;
   return a.rank == 1 ? n * n * n * 10 : m * n * std::min(m, n); // the companion matrix of `roots`
+}
+
+/// Calls `f(begin, end)` for pieces of a batch, of whose matrices LAPACK does `weight` times what a factorization
+/// takes. Threads share the matrices, each with one thread of LAPACK; large ones have all of its threads and come one
+/// after the other.
+template <typename F> void overMatrices(const Matrices &a, double weight, F f) {
+  const double work = double(a.m) * double(a.n) * double(std::min(a.m, a.n));
+  openBlas(); // not first by one of the threads
+  if (work < longWork)
+    return overBatch(a.count, matricesOfPiece(weight * work), f);
+  for (int64_t i = 0; i < a.count; ++i, poll())
+    f(i, i + 1);
 }
 
 } // namespace toy::rt

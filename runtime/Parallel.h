@@ -16,6 +16,11 @@ int threads();
 /// Exceptions propagate.
 void parallelFor(int64_t n, int64_t grain, void (*body)(void *context, int64_t begin, int64_t end), void *context);
 
+/// The same of what can be called with `begin` and `end`.
+template <typename F> void parallelPieces(int64_t n, int64_t grain, F f) {
+  parallelFor(n, grain, [](void *f, int64_t begin, int64_t end) { (*static_cast<F *>(f))(begin, end); }, &f);
+}
+
 /// Set by Ctrl-C; `poll` throws DiagId::Interrupted once and clears it.
 void interrupt();
 void poll();

@@ -7,15 +7,13 @@
 
 #include "runtime/ArrayLoops.h"
 #include "runtime/Memory.h"
+#include "runtime/RowSorts.h"
 #include "runtime/Scratch.h"
-#include "runtime/SortKernels.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -23,133 +21,15 @@
 namespace toy::rt {
 namespace {
 
-template <typename Key> const SortKernels<Key> &sortKernels();
-template <> const SortKernels<int32_t> &sortKernels() {
-  static const auto chosen = TOY_KERNELS_OF_MACHINE(sortKernels32);
-  return chosen;
-}
-template <> const SortKernels<int64_t> &sortKernels() {
-  static const auto chosen = TOY_KERNELS_OF_MACHINE(sortKernels64);
-  return chosen;
-}
-
-template <typename T> using KeyOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-
-template <typename T> KeyFacts<KeyOf<T>> keysOf(const T *values, KeyOf<T> *keys, int64_t n, bool descending) {
-  const auto &kernels = sortKernels<KeyOf<T>>();
-  const auto *bits = reinterpret_cast<const KeyOf<T> *>(values);
-  if constexpr (std::is_floating_point_v<T>)
-    return kernels.ofFloats(bits, keys, n, descending);
-  else if constexpr (sizeof(T) == sizeof(KeyOf<T>))
-    return kernels.ofIntegers(bits, keys, n, descending);
-  std::copy_n(values, n, keys);
-  return kernels.ofIntegers(keys, keys, n, descending);
-}
-
-/// Keys that differ in a few bits only are sorted by their digits, if there are many.
-constexpr int fewBits = 22, countedBits = 11;
-constexpr int64_t manyKeys = 1 << 11;
-template <typename Key> int bitsBetween(Key least, Key greatest) {
-  using U = std::make_unsigned_t<Key>;
-  return std::bit_width(U(U(greatest) - U(least)));
-}
-
-template <typename T> void sortBytes(const T *values, T *to, int64_t n, bool descending) {
-  std::array<int64_t, 256> counts{};
-  for (int64_t i = 0; i < n; ++i)
-    ++counts[static_cast<uint8_t>(values[i])];
-  for (int i = 0; i < 256; ++i)
-    to = std::fill_n(to, counts[descending ? 255 - i : i], T(descending ? 255 - i : i));
-}
-
-/// `to`, which may be where the values are, is in use for the keys meanwhile; `scratch` has room for as many.
-template <typename T> void sortRow(const T *values, T *to, int64_t n, bool descending, KeyOf<T> *scratch) {
-  const auto &kernels = sortKernels<KeyOf<T>>();
-  auto *keys = reinterpret_cast<KeyOf<T> *>(to);
-  KeyOf<T> *made = values == to ? scratch : keys;
-  KeyFacts<KeyOf<T>> facts = keysOf(values, made, n, descending);
-  std::vector<T> nans, zeros; // of which keys know no signs and no payloads
-  if constexpr (std::is_floating_point_v<T>) {
-    if (facts.nans)
-      std::copy_if(values, values + n, std::back_inserter(nans), [](T v) { return std::isnan(v); });
-    if (facts.negativeZero)
-      std::copy_if(values, values + n, std::back_inserter(zeros), [](T v) { return v == 0; });
-  }
-  if (made != keys)
-    std::copy_n(made, n, keys);
-  poll();
-  if (int bits = bitsBetween(facts.least, facts.greatest); std::is_sorted(keys, keys + n))
-    ; // as it often is
-  else if (n >= manyKeys && bits <= fewBits)
-    kernels.sortBits(keys, n, scratch, facts.least, 0, bits);
-  else
-    kernels.sort(keys, n, scratch);
-  if constexpr (std::is_floating_point_v<T>) {
-    kernels.toFloats(keys, n, descending);
-    T *end = std::copy(nans.begin(), nans.end(), to + n - nans.size()) - nans.size();
-    std::copy(zeros.begin(), zeros.end(),
-              std::partition_point(to, end, [=](T v) { return descending ? v > 0 : v < 0; }));
-  } else
-    kernels.toIntegers(keys, n, descending);
-}
-
-/// Positions of few different keys, stable: each key's are counted.
-template <typename Key> void orderFew(const Key *keys, int64_t *positions, int64_t n, Key least, int bits) {
-  using U = std::make_unsigned_t<Key>;
-  std::array<int64_t, 1 << countedBits> places{};
-  for (int64_t i = 0; i < n; ++i)
-    ++places[U(U(keys[i]) - U(least))];
-  std::exclusive_scan(places.begin(), places.begin() + (int64_t(1) << bits), places.begin(), int64_t(0));
-  for (int64_t i = 0; i < n; ++i)
-    positions[places[U(U(keys[i]) - U(least))]++] = i;
-}
-
-/// A run of positions, in ascending order, is sorted by their keys, stable; `all` are those from 0 to n - 1. `packed`
-/// and `scratch` have room for n.
-template <bool all, typename Key>
-void order(const Key *keys, int64_t *positions, int64_t n, Key least, Key greatest, int64_t *packed, int64_t *scratch) {
-  using U = std::make_unsigned_t<Key>;
-  constexpr uint64_t sign = uint64_t(1) << 63;
-  const auto &kernels = sortKernels<int64_t>();
-  // A key and a place among the n in one integer; of a key that is too long the highest bits.
-  const int bits = bitsBetween(least, greatest), placeBits = std::bit_width(static_cast<uint64_t>(n - 1)),
-            shift = std::max(0, bits + placeBits - 64);
-  for (int64_t i = 0; i < n; ++i) {
-    uint64_t key = U(U(keys[all ? i : positions[i]]) - U(least));
-    packed[i] = static_cast<int64_t>((((key >> shift) << placeBits) | static_cast<uint64_t>(i)) ^ sign);
-  }
-  if (n >= manyKeys && bits <= fewBits)
-    kernels.sortBits(packed, n, scratch, INT64_MIN, placeBits, bits);
-  else
-    kernels.sort(packed, n, scratch);
-  poll();
-  const int64_t places = (int64_t(1) << placeBits) - 1;
-  if (!all)
-    std::copy_n(positions, n, scratch);
-  for (int64_t i = 0; i < n; ++i)
-    positions[i] = all ? packed[i] & places : scratch[packed[i] & places];
-  if (shift == 0)
-    return;
-  for (int64_t begin = 0, end; begin < n; begin = end) {
-    for (end = begin + 1; end < n && ((packed[begin] ^ packed[end]) & ~places) == 0;)
-      ++end;
-    if (end == begin + 1)
-      continue;
-    auto below = [keys](int64_t i, int64_t j) { return keys[i] < keys[j]; };
-    auto [low, high] = std::minmax_element(positions + begin, positions + end, below);
-    if (Key from = keys[*low], to = keys[*high]; from != to)
-      order<false>(keys, positions + begin, end - begin, from, to, packed + begin, scratch);
-  }
-}
-
 /// What is told of an order: values or their positions.
 template <typename T, bool positions> using OrderOf = std::conditional_t<positions, int64_t, T>;
 
 /// One row after the other.
 template <typename T, bool positions> class RowSorter {
 public:
-  RowSorter(int64_t n, SortedPart, bool descending)
-      : n(n), descending(descending), keys(n), packed(positions ? n : 0), scratch(positions ? n : 0) {}
+  RowSorter(int64_t n, SortedPart, bool descending, bool isShared)
+      : n(n), descending(descending), isShared(isShared), keys(n), packed(positions ? n : 0),
+        scratch(positions ? n : 0) {}
 
   void row(const T *from, OrderOf<T, positions> *to) {
     if constexpr (positions)
@@ -157,23 +37,23 @@ public:
     else if constexpr (sizeof(T) == 1)
       sortBytes(from, to, n, descending);
     else
-      sortRow(from, to, n, descending, keys.data());
+      sortRow(from, to, n, descending, keys.data(), isShared);
   }
 
 private:
   void putInOrder(const T *from, int64_t *to) {
-    auto facts = keysOf(from, keys.data(), n, descending);
+    auto facts = keysOfRow(from, keys.data(), n, descending, isShared);
     poll();
     if (std::is_sorted(keys.data(), keys.data() + n))
       std::iota(to, to + n, int64_t(0));
     else if (int bits = bitsBetween(facts.least, facts.greatest); bits <= countedBits && n >= manyKeys)
       orderFew(keys.data(), to, n, facts.least, bits);
     else
-      order<true>(keys.data(), to, n, facts.least, facts.greatest, packed.data(), scratch.data());
+      order<true>(keys.data(), to, n, facts.least, facts.greatest, packed.data(), scratch.data(), isShared);
   }
 
   int64_t n;
-  bool descending;
+  bool descending, isShared;
   Scratch<KeyOf<T>> keys;
   Scratch<int64_t> packed, scratch;
 };
@@ -181,8 +61,8 @@ private:
 /// Of one row after the other a part, a quarter at most.
 template <typename T, bool positions> class RowSelector {
 public:
-  RowSelector(int64_t n, SortedPart part, bool descending)
-      : n(n), begin(part.begin), end(part.begin + part.count), descending(descending) {}
+  RowSelector(int64_t n, SortedPart part, bool descending, bool isShared)
+      : n(n), begin(part.begin), end(part.begin + part.count), descending(descending), isShared(isShared) {}
 
   void row(const T *from, OrderOf<T, positions> *to) {
     choose(from);
@@ -200,7 +80,7 @@ private:
     if (n >= manyInRow && chooseBySamples(from))
       return;
     keys.emplace(n);
-    keysOf(from, keys->data(), n, descending);
+    keysOfRow(from, keys->data(), n, descending, isShared);
     poll();
     putInOrder(n, begin, end);
   }
@@ -221,33 +101,78 @@ private:
     };
     const int64_t low = sampleAt(begin, -1), high = sampleAt(end, 1);
     const Key least = low < 0 ? leastOfAll : made[low], greatest = high >= samples ? greatestOfAll : made[high];
-    const int64_t room = std::min(n, (std::min(high, samples) - std::max<int64_t>(low, 0) + 64) * n / samples) + some;
-    keys.emplace(room);
-    found.emplace(room + beyond);
+    const int64_t most = std::min(n, (std::min(high, samples) - std::max<int64_t>(low, 0) + 64) * n / samples) + some,
+                  pieces = isShared ? std::clamp<int64_t>(n / sharedKeys, 1, 4 * int64_t(threads())) : 1;
+    std::vector<Piece> parts(pieces);
+    parallelPieces(pieces, 1, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i)
+        parts[i].look(from, n * i / pieces, n * (i + 1) / pieces, least, greatest, most, descending);
+    });
     int64_t count = 0, below = 0;
-    for (int64_t at = 0; at < n; at += some) {
-      if (at % (1 << 20) == 0)
-        poll();
-      const int64_t here = std::min(some, n - at);
-      int64_t belowHere = 0;
-      if (count + some > room)
+    for (const Piece &part : parts) {
+      if (part.isFull)
         return false;
-      keysOf(from + at, made.data(), here, descending);
-      int64_t *chosenHere = found->data() + count;
-      const int64_t more = kernels.between(made.data(), here, least, greatest, chosenHere, belowHere);
-      for (int64_t i = 0; i < more; ++i) {
-        keys->data()[count + i] = made[chosenHere[i]];
-        chosenHere[i] += at;
-      }
-      count += more;
-      below += belowHere;
+      count += part.count;
+      below += part.below;
     }
+    if (count > most)
+      return false;
     if (below > begin || below + count < end)
       return false;
+    join(parts, count);
     putInOrder(count, begin - below, end - below);
     for (int64_t *place = places, *last = places + (end - begin); place < last; ++place)
       *place = found->data()[*place];
     return true;
+  }
+
+  /// Of a part of a row the keys that are looked at, with their positions.
+  struct Piece {
+    std::optional<Scratch<Key>> keys;
+    std::optional<Scratch<int64_t>> found;
+    int64_t count = 0, below = 0;
+    bool isFull = false;
+
+    void look(const T *from, int64_t begin, int64_t end, Key least, Key greatest, int64_t most, bool descending) {
+      const auto &kernels = sortKernels<Key>();
+      const int64_t room = std::min(most, end - begin) + some;
+      keys.emplace(room);
+      found.emplace(room + beyond);
+      std::array<Key, some> made{};
+      for (int64_t at = begin; at < end; at += some) {
+        if ((at - begin) % (1 << 20) == 0)
+          poll();
+        const int64_t here = std::min(some, end - at);
+        int64_t belowHere = 0;
+        if ((isFull = count + some > room))
+          return;
+        keysOf(from + at, made.data(), here, descending);
+        int64_t *chosenHere = found->data() + count;
+        const int64_t more = kernels.between(made.data(), here, least, greatest, chosenHere, belowHere);
+        for (int64_t i = 0; i < more; ++i) {
+          keys->data()[count + i] = made[chosenHere[i]];
+          chosenHere[i] += at;
+        }
+        count += more;
+        below += belowHere;
+      }
+    }
+  };
+  /// One after the other.
+  void join(std::vector<Piece> &parts, int64_t count) {
+    if (parts.size() == 1) {
+      keys = std::move(parts[0].keys);
+      found = std::move(parts[0].found);
+      return;
+    }
+    keys.emplace(count);
+    found.emplace(count + beyond);
+    int64_t at = 0;
+    for (const Piece &part : parts) {
+      std::copy_n(part.keys->data(), part.count, keys->data() + at);
+      std::copy_n(part.found->data(), part.count, found->data() + at);
+      at += part.count;
+    }
   }
 
   /// Makes `places` positions of `keys` in order, from the place `from` of it on to `to`.
@@ -263,12 +188,12 @@ private:
     int64_t below = 0;
     const int64_t among = kernels.between(keys->data(), count, least, greatest, chosen->data(), below);
     if (least != greatest)
-      order<false>(keys->data(), chosen->data(), among, least, greatest, packed->data(), scratch->data());
+      order<false>(keys->data(), chosen->data(), among, least, greatest, packed->data(), scratch->data(), isShared);
     places = chosen->data() + from - below;
   }
 
   int64_t n, begin, end;
-  bool descending;
+  bool descending, isShared;
   int64_t *places = nullptr;
   std::optional<Scratch<Key>> keys;
   std::optional<Scratch<int64_t>> found, packed, scratch, chosen;
@@ -290,7 +215,7 @@ template <typename T, bool positions, typename Sorter> struct Job {
 
   void run(int64_t begin, int64_t end) const {
     int64_t n = view.size, inner = view.inner, width = together(), stride = n + 64 / sizeof(T); // not a power of 2
-    Sorter sorter(n, part, descending);
+    Sorter sorter(n, part, descending, view.outer * inner < threads());
     Scratch<T> dense(inner > 1 ? width * stride : 0);
     Scratch<R> sorted(inner > 1 ? width * stride : 0);
     for (int64_t step = begin; step < end; ++step) {
@@ -370,7 +295,7 @@ template <typename T, bool positions> struct LaneJob {
   void run(int64_t begin, int64_t end) const {
     const auto &kernels = sortKernels<Key>();
     const int64_t next = view.inner == 1 ? view.size : 1;
-    RowSorter<T, positions> sorter(view.size, {0, view.size}, descending);
+    RowSorter<T, positions> sorter(view.size, {0, view.size}, descending, false);
     for (int64_t step = begin; step < end; ++step) {
       poll();
       int64_t first = step % stepsOfBlock() * together, rows = std::min(together, rowsOfBlock() - first),

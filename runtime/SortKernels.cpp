@@ -358,6 +358,34 @@ int64_t between(const Key *keys, int64_t n, Key least, Key greatest, int64_t *po
   return found;
 }
 
+template <typename Key> int64_t countUpTo(const Key *keys, int64_t n, Key pivot) {
+  int64_t count = 0;
+  for (int64_t begin = 0; begin < n; begin += 4096) {
+    Key some = 0;
+    for (int64_t i = begin, end = n - begin < 4096 ? n : begin + 4096; i < end; ++i)
+      some += keys[i] <= pivot;
+    count += some;
+  }
+  return count;
+}
+
+template <typename Key> void divideTo(const Key *keys, int64_t n, Key pivot, Key *low, Key *high) {
+  int64_t i = 0;
+#ifdef __AVX512F__
+  for (; i + lanes<Key> <= n; i += lanes<Key>) {
+    const __m512i v = load(keys + i);
+    const auto m = notAbove(v, pivot);
+    const int count = __builtin_popcount(m);
+    storeSome(low, count, compressed(m, v));
+    storeSome(high, lanes<Key> - count, compressed(static_cast<decltype(notAbove(v, pivot))>(~m), v));
+    low += count;
+    high += lanes<Key> - count;
+  }
+#endif
+  for (; i < n; ++i)
+    (keys[i] <= pivot ? *low++ : *high++) = keys[i];
+}
+
 template <typename Key> constexpr Key infinityOf = sizeof(Key) == 4 ? Key(0x7F800000) : Key(0x7FF0000000000000);
 
 /// -x - 1 for positive bits of negative values: the integers are in the order of the values.
@@ -411,6 +439,8 @@ template <typename Key>
 constexpr SortKernels<Key> kernels{sort<Key>,
                                    sortPart<Key>,
                                    between<Key>,
+                                   countUpTo<Key>,
+                                   divideTo<Key>,
                                    sortBits<Key>,
                                    ofFloats<Key>,
                                    ofIntegers<Key>,

@@ -28,6 +28,10 @@ template <typename Key> struct SortKernels {
   /// The positions of keys from `least` to `greatest`, ascending, and how many of them; `below` keys are less.
   /// `positions` has room for `beyond` more.
   int64_t (*between)(const Key *keys, int64_t n, Key least, Key greatest, int64_t *positions, int64_t &below);
+  /// How many keys are at most the pivot. `divide` copies those to `low` and the others to `high`, both in their order;
+  /// nothing behind them is written.
+  int64_t (*countUpTo)(const Key *keys, int64_t n, Key pivot);
+  void (*divide)(const Key *keys, int64_t n, Key pivot, Key *low, Key *high);
   /// Sorts by `bits` bits of key - base from bit `from` on, stable: for few bits and many keys.
   void (*sortBits)(Key *keys, int64_t n, Key *scratch, Key base, int from, int bits);
   /// Keys of n > 0 values: of the bits of floating-point values of the same width, or of integers.

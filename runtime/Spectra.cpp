@@ -12,28 +12,27 @@
 namespace toy::rt {
 namespace {
 
-/// Runs a kernel over pieces of a batch of small matrices, each with the `results` that begin at a matrix; false where
-/// they are not small. Ctrl-C is looked for between pieces.
+/// Runs a kernel over a batch of small matrices, with the `results` that begin at a matrix; false where they are not
+/// small.
 template <typename T, typename F>
 bool bySmallSpectra(const Matrices &a, const Tensor &x, int64_t (*kernel)(const SmallMatrices &), const char *name,
                     F results) {
   if (a.m == 0 || a.n == 0 || std::max(a.m, a.n) > SmallMatrices::widestSpectrum)
     return false;
-  constexpr int64_t piece = 1024;
-  for (int64_t first = 0; first < a.count; first += piece) {
-    if (first > 0)
-      poll();
-    SmallMatrices all = results(first);
-    all.order = a.m;
-    all.columns = a.n;
-    all.count = std::min(piece, a.count - first);
-    all.a = x.as<T>() + first * a.m * a.n;
-    for (int64_t i = first; i < first + all.count; ++i)
+  overBatch(a.count, smallMatricesOfPiece(std::max(a.m, a.n)), [&](int64_t begin, int64_t end) {
+    SmallMatrices some = results(begin);
+    some.order = a.m;
+    some.columns = a.n;
+    some.count = end - begin;
+    some.a = x.as<T>() + begin * a.m * a.n;
+    for (int64_t i = begin; i < end; ++i)
       needFinite(x.as<T>() + i * a.m * a.n, a.m * a.n, name, a.label(i));
-    kernel(all);
-  }
+    kernel(some);
+  });
   return true;
 }
+
+constexpr double steps = 10; ///< of a spectrum, in factorizations
 
 /// A^T = U S V^H in column-major order: V^H is our U and U our V^H, element for element.
 std::vector<TensorRef> svd(LibraryArguments arguments, LibraryParameters parameters) {
@@ -51,28 +50,29 @@ std::vector<TensorRef> svd(LibraryArguments arguments, LibraryParameters paramet
                                .isFull = full};
         }))
       return;
-    std::vector<T> matrix = Lapack<T>::room(m * n, n), leftRoom = Lapack<T>::room(leftSize, m),
-                   rightRoom = Lapack<T>::room(rightSize, n);
-    for (int64_t i = 0; i < a.count; ++i) {
-      T *left = u->as<T>() + i * leftSize, *right = vh->as<T>() + i * rightSize;
-      if (k == 0) {
-        for (int64_t j = 0; full && j < m; ++j)
-          for (int64_t l = 0; l < m; ++l)
-            left[j * m + l] = T(j == l);
-        for (int64_t j = 0; full && j < n; ++j)
-          for (int64_t l = 0; l < n; ++l)
-            right[j * n + l] = T(j == l);
-        continue;
+    overMatrices(a, steps, [&](int64_t begin, int64_t end) {
+      std::vector<T> matrix = Lapack<T>::room(m * n, n), leftRoom = Lapack<T>::room(leftSize, m),
+                     rightRoom = Lapack<T>::room(rightSize, n);
+      for (int64_t i = begin; i < end; ++i) {
+        T *left = u->as<T>() + i * leftSize, *right = vh->as<T>() + i * rightSize;
+        if (k == 0) {
+          for (int64_t j = 0; full && j < m; ++j)
+            for (int64_t l = 0; l < m; ++l)
+              left[j * m + l] = T(j == l);
+          for (int64_t j = 0; full && j < n; ++j)
+            for (int64_t l = 0; l < n; ++l)
+              right[j * n + l] = T(j == l);
+          continue;
+        }
+        std::copy_n(arguments[0]->as<T>() + i * m * n, m * n, matrix.data());
+        needFinite(matrix.data(), m * n, "svd", a.label(i));
+        needConvergence(Lapack<T>::gesdd(full ? 'A' : 'S', n, m, matrix.data(), s->as<Real<T>>() + i * k,
+                                         rightRoom.data(), leftRoom.data()),
+                        "svd", a.label(i));
+        std::copy_n(leftRoom.data(), leftSize, left);
+        std::copy_n(rightRoom.data(), rightSize, right);
       }
-      std::copy_n(arguments[0]->as<T>() + i * m * n, m * n, matrix.data());
-      needFinite(matrix.data(), m * n, "svd", a.label(i));
-      needConvergence(Lapack<T>::gesdd(full ? 'A' : 'S', n, m, matrix.data(), s->as<Real<T>>() + i * k,
-                                       rightRoom.data(), leftRoom.data()),
-                      "svd", a.label(i));
-      std::copy_n(leftRoom.data(), leftSize, left);
-      std::copy_n(rightRoom.data(), rightSize, right);
-      poll();
-    }
+    });
   });
   return {u, s, vh};
 }
@@ -85,15 +85,16 @@ std::vector<TensorRef> svdvals(LibraryArguments arguments, LibraryParameters) {
     if (bySmallSpectra<T>(a, *arguments[0], smallSpectra<T>().singular, "svdvals",
                           [&](int64_t i) { return SmallMatrices{.out = s->as<Real<T>>() + i * k}; }))
       return;
-    T unused;
-    std::vector<T> matrix = Lapack<T>::room(m * n, n);
-    for (int64_t i = 0; i < a.count && k; ++i) {
-      std::copy_n(arguments[0]->as<T>() + i * m * n, m * n, matrix.data());
-      needFinite(matrix.data(), m * n, "svdvals", a.label(i));
-      needConvergence(Lapack<T>::gesdd('N', n, m, matrix.data(), s->as<Real<T>>() + i * k, &unused, &unused), "svdvals",
-                      a.label(i));
-      poll();
-    }
+    overMatrices(a, steps, [&](int64_t begin, int64_t end) {
+      T unused;
+      std::vector<T> matrix = Lapack<T>::room(m * n, n);
+      for (int64_t i = begin; i < end && k; ++i) {
+        std::copy_n(arguments[0]->as<T>() + i * m * n, m * n, matrix.data());
+        needFinite(matrix.data(), m * n, "svdvals", a.label(i));
+        needConvergence(Lapack<T>::gesdd('N', n, m, matrix.data(), s->as<Real<T>>() + i * k, &unused, &unused),
+                        "svdvals", a.label(i));
+      }
+    });
   });
   return {s};
 }
@@ -104,21 +105,22 @@ std::vector<TensorRef> eigen(const Tensor &x, bool vectors, const char *name) {
   TensorRef w = a.make(complexOf(x.dtype), {a.n}), v = vectors ? a.make(complexOf(x.dtype), {a.n, a.n}) : TensorRef();
   dispatch(x.dtype, [&]<typename T>(T) {
     using C = std::complex<Real<T>>;
-    std::vector<T> columns = Lapack<T>::room(a.n * a.n, a.n);
-    std::vector<C> found = Lapack<C>::room(vectors ? a.n * a.n : 0, a.n);
-    std::optional<SmallEigen<T>> small;
-    if (a.n > 0 && a.n <= SmallEigen<T>::widest)
-      small.emplace(a.n);
-    for (int64_t i = 0; i < a.count && a.n; ++i) {
-      transpose(x.as<T>() + i * a.n * a.n, columns.data(), a.n, a.n);
-      C *values = w->as<C>() + i * a.n, *columnsFound = vectors ? found.data() : nullptr;
-      needFinite(columns.data(), a.n * a.n, name, a.label(i));
-      if (!small || !small->find(columns.data(), values, columnsFound))
-        needConvergence(Lapack<T>::geev(a.n, columns.data(), values, columnsFound), name, a.label(i));
-      if (vectors)
-        transpose(found.data(), v->as<C>() + i * a.n * a.n, a.n, a.n);
-      poll();
-    }
+    overMatrices(a, steps, [&](int64_t begin, int64_t end) {
+      std::vector<T> columns = Lapack<T>::room(a.n * a.n, a.n);
+      std::vector<C> found = Lapack<C>::room(vectors ? a.n * a.n : 0, a.n);
+      std::optional<SmallEigen<T>> small;
+      if (a.n > 0 && a.n <= SmallEigen<T>::widest)
+        small.emplace(a.n);
+      for (int64_t i = begin; i < end && a.n; ++i) {
+        transpose(x.as<T>() + i * a.n * a.n, columns.data(), a.n, a.n);
+        C *values = w->as<C>() + i * a.n, *columnsFound = vectors ? found.data() : nullptr;
+        needFinite(columns.data(), a.n * a.n, name, a.label(i));
+        if (!small || !small->find(columns.data(), values, columnsFound))
+          needConvergence(Lapack<T>::geev(a.n, columns.data(), values, columnsFound), name, a.label(i));
+        if (vectors)
+          transpose(found.data(), v->as<C>() + i * a.n * a.n, a.n, a.n);
+      }
+    });
   });
   return vectors ? std::vector<TensorRef>{w, v} : std::vector<TensorRef>{w};
 }
@@ -136,17 +138,19 @@ std::vector<TensorRef> eigh(LibraryArguments arguments, LibraryParameters) {
           return SmallMatrices{.out = w->as<Real<T>>() + i * a.n, .second = v->as<T>() + i * a.n * a.n};
         }))
       return;
-    std::vector<T> columns = Lapack<T>::room(a.n * a.n, a.n);
-    for (int64_t i = 0; i < a.count && a.n; ++i) {
-      std::copy_n(arguments[0]->as<T>() + i * a.n * a.n, a.n * a.n, columns.data());
-      needFinite(columns.data(), a.n * a.n, "eigh", a.label(i));
-      needConvergence(Lapack<T>::heevd('V', 'U', a.n, columns.data(), w->as<Real<T>>() + i * a.n), "eigh", a.label(i));
-      if constexpr (isComplexScalar<T>)
-        for (T &x : columns)
-          x = std::conj(x);
-      transpose(columns.data(), v->as<T>() + i * a.n * a.n, a.n, a.n);
-      poll();
-    }
+    overMatrices(a, steps, [&](int64_t begin, int64_t end) {
+      std::vector<T> columns = Lapack<T>::room(a.n * a.n, a.n);
+      for (int64_t i = begin; i < end && a.n; ++i) {
+        std::copy_n(arguments[0]->as<T>() + i * a.n * a.n, a.n * a.n, columns.data());
+        needFinite(columns.data(), a.n * a.n, "eigh", a.label(i));
+        needConvergence(Lapack<T>::heevd('V', 'U', a.n, columns.data(), w->as<Real<T>>() + i * a.n), "eigh",
+                        a.label(i));
+        if constexpr (isComplexScalar<T>)
+          for (T &x : columns)
+            x = std::conj(x);
+        transpose(columns.data(), v->as<T>() + i * a.n * a.n, a.n, a.n);
+      }
+    });
   });
   return {w, v};
 }
@@ -158,14 +162,15 @@ std::vector<TensorRef> eigvalsh(LibraryArguments arguments, LibraryParameters) {
     if (bySmallSpectra<T>(a, *arguments[0], smallSpectra<T>().hermitian, "eigvalsh",
                           [&](int64_t i) { return SmallMatrices{.out = w->as<Real<T>>() + i * a.n}; }))
       return;
-    std::vector<T> matrix = Lapack<T>::room(a.n * a.n, a.n);
-    for (int64_t i = 0; i < a.count && a.n; ++i) {
-      std::copy_n(arguments[0]->as<T>() + i * a.n * a.n, a.n * a.n, matrix.data());
-      needFinite(matrix.data(), a.n * a.n, "eigvalsh", a.label(i));
-      needConvergence(Lapack<T>::heevd('N', 'U', a.n, matrix.data(), w->as<Real<T>>() + i * a.n), "eigvalsh",
-                      a.label(i));
-      poll();
-    }
+    overMatrices(a, steps, [&](int64_t begin, int64_t end) {
+      std::vector<T> matrix = Lapack<T>::room(a.n * a.n, a.n);
+      for (int64_t i = begin; i < end && a.n; ++i) {
+        std::copy_n(arguments[0]->as<T>() + i * a.n * a.n, a.n * a.n, matrix.data());
+        needFinite(matrix.data(), a.n * a.n, "eigvalsh", a.label(i));
+        needConvergence(Lapack<T>::heevd('N', 'U', a.n, matrix.data(), w->as<Real<T>>() + i * a.n), "eigvalsh",
+                        a.label(i));
+      }
+    });
   });
   return {w};
 }

@@ -10,6 +10,8 @@ EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/C
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 SMALL = "passes/lowering/SmallTransposes.cpp"
 TILED = "passes/lowering/TiledEmitter.cpp"
+SHARED = "runtime/SharedSorts.h"
+BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
 LIBRARY_MUTANTS = [
     ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
@@ -190,4 +192,8 @@ LIBRARY_MUTANTS = [
         "loadApart(part, first, lanesAtOnce, step, parts)",
         "loadApart(part, first, lanesAtOnce, at.step, parts)",
     ),
+    ("any error of a batch is told", BATCHES, "if (begin < at) {", "if (!error) {"),
+    ("pieces of a batch begin at the first matrix", LINEAR, "out + begin * resultSize;", "out;"),
+    ("a thread's greater keys lie where others' do", SHARED, "high + i * size - places[i]", "high"),
+    ("parts of a row begin at 0", "runtime/Sort.cpp", "chosenHere[i] += at;", "chosenHere[i] += at - begin;"),
 ]
