@@ -146,12 +146,16 @@ void integers(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &
     bo.columnStride = 1;
   }
   const IntegerProduct<T> product{n, k, a, ao.rowStride, ao.columnStride, b, bo.rowStride, c};
-  const int64_t step = std::max<int64_t>(4, (int64_t(1) << 24) / std::max<int64_t>(n * k, 1) / 4 * 4);
-  for (int64_t i = 0; i < m; i += step) {
-    if (i > 0)
-      poll();
-    kernels.product(product, i, std::min(m, i + step));
-  }
+  // Four rows go together; threads look for Ctrl-C between pieces.
+  constexpr int64_t grain = 1 << 17, most = 1 << 24;
+  const int64_t work = std::max<int64_t>(n * k, 1), fours = (m + 3) / 4, step = std::max<int64_t>(1, most / work / 4);
+  parallelPieces(fours, std::max<int64_t>(1, grain / work / 4), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += step) {
+      if (i > begin)
+        poll();
+      kernels.product(product, i * 4, std::min(m, std::min(end, i + step) * 4));
+    }
+  });
 }
 
 /// Products that sum in the order of rule 13, and not in BLAS's.
@@ -305,7 +309,8 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
   }
 }
 
-constexpr int64_t smallBatch = 4096; ///< small products between two looks for Ctrl-C
+constexpr int64_t worthThreads = 1 << 16; ///< multiplications
+constexpr int64_t smallBatch = 4096;      ///< small products between two looks for Ctrl-C
 
 /// `count` small products along the last axis of a batch, if there is a kernel for their sizes.
 template <typename T>
@@ -341,8 +346,9 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
   auto body = [](void *opaque, int64_t begin, int64_t end) {
     auto &x = *static_cast<Context *>(opaque);
     const auto *a = static_cast<const T *>(x.a.data), *b = static_cast<const T *>(x.b.data);
-    const bool isSmall =
-        isSmallProduct<T>(x.m, x.n, x.k, x.alpha, x.beta) || isProductInRegisters<T>(x.m, x.n, x.k, x.alpha, x.beta);
+    const bool isAlone = end - begin == 1 && x.m * x.n * x.k >= worthThreads; // then its rows are shared
+    const bool isSmall = !isAlone && (isSmallProduct<T>(x.m, x.n, x.k, x.alpha, x.beta) ||
+                                      isProductInRegisters<T>(x.m, x.n, x.k, x.alpha, x.beta));
     Watch watch;
     for (int64_t i = begin, together = 1; i < end; i += together) {
       int64_t rest = i, ao = 0, bo = 0;
@@ -361,9 +367,10 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
       }
     }
   };
-  double work = double(m) * n * k;
-  if (count > 1 && work < 1 << 18 && threads() > 1) { // many small products: over the batch, each on one thread
-    openBlas();
+  // Threads share the products where these are short, or enough for all of them: a product's parts would wait for one
+  // another.
+  const double work = double(m) * n * k;
+  if (count > 1 && threads() > 1 && (work < 1 << 18 || count >= 2 * int64_t(threads()))) {
     OneBlasThread one;
     parallelFor(count, std::max<int64_t>(1, (1 << 16) / std::max(work, 1.0)), body, &context);
   } else

@@ -170,11 +170,15 @@ private:
   int64_t planeSize() const { return perIn * layout.parts * layout.partSize + superBlock; }
 
   void copyInput(const T *from, R *to) const {
-    std::fill_n(to, planeSize() * planes, R(0));
-    for (int64_t c = 0; c < perIn; ++c) {
-      poll();
-      copyAxis(0, from + c * layout.inCount, layout.inCount, c * layout.parts * layout.partSize, layout.parts, to);
-    }
+    const int64_t size = layout.parts * layout.partSize;
+    parallelPieces(perIn, std::max<int64_t>(1, grain / 4 / size), [&](int64_t begin, int64_t end) {
+      for (int64_t plane = 0; plane < planes; ++plane)
+        std::fill_n(to + plane * planeSize() + begin * size, (end - begin) * size, R(0));
+      for (int64_t c = begin; c < end; ++c)
+        copyAxis(0, from + c * layout.inCount, layout.inCount, c * size, layout.parts, to);
+    });
+    for (int64_t plane = 1; plane <= planes; ++plane) // behind the last channel
+      std::fill_n(to + plane * planeSize() - superBlock, superBlock, R(0));
   }
   /// Elements along one axis and those after it, whose part of the copy begins at `at`.
   void copyAxis(size_t axis, const T *from, int64_t count, int64_t at, int64_t parts, R *to) const {

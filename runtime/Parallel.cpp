@@ -4,8 +4,10 @@
 #include "runtime/Parallel.h"
 
 #include "runtime/Apart.h"
+#include "runtime/Copies.h"
 #include "runtime/Error.h"
 #include "runtime/OpenBlas.h"
+#include "runtime/Pieces.h"
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -44,6 +46,41 @@ int threads() {
   return std::min<int>(available, tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
 }
 
+int64_t pieceOf(int64_t n, int64_t grain, int64_t threads) {
+  constexpr int64_t fewEach = 4, mostEach = 16, longEach = 64, manyEach = 1024;
+  // To take a piece from another thread costs a microsecond: only of long work there are many.
+  const int64_t wanted = std::max<int64_t>(2, n / grain), most = wanted > 64 * threads ? mostEach : fewEach;
+  int64_t pieces = std::clamp<int64_t>(wanted, 1, most * threads);
+  if (pieces > threads)
+    pieces = pieces / threads * threads;
+  const int64_t each = (n + pieces - 1) / pieces, unit = grain < longEach ? 1 : each >= manyEach ? 64 : 16;
+  return (each + unit - 1) / unit * unit;
+}
+
+/// Calls piece(begin, end) for pieces of so many, on all threads.
+template <typename F> static void share(int64_t n, int64_t each, const F &piece) {
+  OtherThread others;
+  tbb::parallel_for(
+      tbb::blocked_range<int64_t>(0, (n + each - 1) / each, 1),
+      [&](const tbb::blocked_range<int64_t> &r) {
+        for (int64_t i = r.begin(); i < r.end(); ++i)
+          piece(i * each, std::min((i + 1) * each, n));
+      },
+      tbb::simple_partitioner());
+}
+
+void copyBytes(void *to, const void *from, int64_t bytes) {
+  constexpr int64_t unit = int64_t(1) << 17, few = 8;
+  if (bytes < few * unit || threads() == 1) {
+    if (bytes > 0)
+      std::memcpy(to, from, bytes);
+    return;
+  }
+  share(bytes, pieceOf(bytes, unit, threads()), [&](int64_t begin, int64_t end) {
+    std::memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, end - begin);
+  });
+}
+
 void parallelFor(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *context) {
   if (n <= grain)
     return body(context, 0, n);
@@ -52,17 +89,12 @@ void parallelFor(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t
     if (!flag.load(std::memory_order_relaxed))
       body(context, begin, end);
   };
-  // Where pieces are long they are whole vectors, so that no thread has a rest to compute element by element.
-  const int64_t unit = grain >= 64 ? 64 : 1, units = (n + unit - 1) / unit;
-  if (int64_t step = std::max(grain, n / 64) / unit * unit; threads() == 1)
+  if (threads() == 1) {
+    const int64_t unit = grain >= 64 ? 64 : 1, step = std::max(grain, n / 64) / unit * unit;
     for (int64_t begin = 0; begin < n; begin += step)
       piece(begin, std::min(begin + step, n));
-  else {
-    OtherThread others;
-    tbb::parallel_for(
-        tbb::blocked_range<int64_t>(0, units, std::max(grain / unit, units / (16 * threads()))),
-        [&](const tbb::blocked_range<int64_t> &r) { piece(r.begin() * unit, std::min(r.end() * unit, n)); });
-  }
+  } else
+    share(n, pieceOf(n, grain, threads()), piece);
   poll();
 }
 

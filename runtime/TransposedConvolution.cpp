@@ -75,13 +75,16 @@ void scatter(const Tensor *from, std::span<const ConvolutionAxis> axes, std::spa
   for (int64_t size : sizes)
     lines *= size;
   const E *source = from ? from->as<E>() : nullptr;
-  Watch watch;
-  for (int64_t image = 0; image < images; ++image)
-    for (int64_t row = 0; row < lines; ++row, watch(line)) {
-      E *to = out.as<E>() + image * outCount + origin + offsetOf(row, sizes, strides);
-      for (int64_t i = 0; i < line; ++i)
-        to[i * step] = source ? *source++ : E();
-    }
+  constexpr int64_t grain = 1 << 14;
+  parallelPieces(images * lines, std::max<int64_t>(1, grain / std::max<int64_t>(line, 1)),
+                 [&](int64_t begin, int64_t end) {
+                   Watch watch;
+                   for (int64_t i = begin; i < end; ++i, watch(line)) {
+                     E *to = out.as<E>() + i / lines * outCount + origin + offsetOf(i % lines, sizes, strides);
+                     for (int64_t j = 0; j < line; ++j)
+                       to[j * step] = source ? source[i * line + j] : E();
+                   }
+                 });
 }
 
 bool convolvePhase(const Tensor &x, const Tensor &w, std::span<const ConvolutionAxis> axes,

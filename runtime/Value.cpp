@@ -2,6 +2,7 @@
 /// \file
 /// Values as a whole: copies, and what they hold.
 #include "runtime/Value.h"
+#include "runtime/Copies.h"
 
 #include "runtime/List.h"
 #include "runtime/Memory.h"
@@ -20,7 +21,7 @@ Tensor *newScalar(DType dtype, const void *element) {
 Tensor *copyOf(const Tensor *source) {
   const void *from = onHost(*source);
   Tensor *t = newTensor(source->dtype, source->shape());
-  std::memcpy(t->data, from, source->count() * sizeOf(source->dtype));
+  copyBytes(t->data, from, source->count() * sizeOf(source->dtype));
   return t;
 }
 
