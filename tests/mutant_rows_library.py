@@ -11,6 +11,7 @@ SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/Positio
 SMALL = "passes/lowering/SmallTransposes.cpp"
 TILED = "passes/lowering/TiledEmitter.cpp"
 SHARED = "runtime/SharedSorts.h"
+SHARED, ALONG = "runtime/SharedSorts.h", "runtime/AlongAxis.cpp"
 BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
 LIBRARY_MUTANTS = [
@@ -196,4 +197,12 @@ LIBRARY_MUTANTS = [
     ("pieces of a batch begin at the first matrix", LINEAR, "out + begin * resultSize;", "out;"),
     ("a thread's greater keys lie where others' do", SHARED, "high + i * size - places[i]", "high"),
     ("parts of a row begin at 0", "runtime/Sort.cpp", "chosenHere[i] += at;", "chosenHere[i] += at - begin;"),
+    (
+        "groups of rows share their sums",
+        "passes/lowering/ColumnEmitter.cpp",
+        "at(partial.row, start)",
+        "at(partial.row, i64(0))",
+    ),
+    ("one thread has a piece more", "runtime/Parallel.cpp", "pieces = pieces / threads * threads;", "++pieces;"),
+    ("threads store the same columns", ALONG, "begin * columns, std::min(line, end * columns)", "0, 64"),
 ]

@@ -123,8 +123,9 @@ KINDS = {
         + ("e2e/small-transposes.toy",)
         + ("e2e/element-domains.toy", "e2e/parts-of-transposes.toy", "e2e/eigenvalues.toy")
         + ("e2e/products-by-vectors.toy", "e2e/products-in-all-layouts.toy", "e2e/sums-of-transposes.toy")
-        + ("e2e/long-convolutions.toy", "e2e/batches-of-matrices.toy", "e2e/long-rows-in-order.toy"),
-        units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*",
+        + ("e2e/long-convolutions.toy", "e2e/batches-of-matrices.toy", "e2e/long-rows-in-order.toy")
+        + ("e2e/scattered-apart.toy", "e2e/folds-in-groups.toy"),
+        units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*",
         texts=("scalarize", "sink-permutes", "fuse-views", "emit/steps-without-gathers.toy"),
         programs=("toy-opt", "unit-tests"),
     ),

@@ -21,6 +21,12 @@ struct KernelEmitter::Columns {
   function_ref<bool(Value *, Value *)> prepare;
 };
 
+/// In the caller: a tensor for rows of sums, where these are, where a run's are, from one to the next, and from one
+/// group's to those of the next.
+struct KernelEmitter::PartialRows {
+  Value *tensor = nullptr, *sums = nullptr, *row = nullptr, *rowStep = nullptr, *ofGroup = nullptr;
+};
+
 /// Whether the elements' grouping changes no bit.
 bool KernelEmitter::isInAnyOrder(mlir::Operation *op, DType dtype) {
   return !isa<SumOp, ProdOp>(op) || !(isFloat(dtype) || isComplex(dtype));
@@ -122,12 +128,66 @@ static std::optional<rt::SummedAs> summedInPlace(mlir::Operation *op, mlir::Valu
   }
 }
 
-/// A row for the run at hand, which is the result's where there is one run, and one for the block.
-KernelEmitter::PartialRows KernelEmitter::allocatePartialRows(Value *count, Value *columns) {
+/// For each group a row for the run at hand, which is the result's where there is one run, and one for the block.
+KernelEmitter::PartialRows KernelEmitter::allocatePartialRows(Value *count, Value *columns, Value *groups) {
   Value *isOne = caller.CreateICmpSLE(count, caller.getInt64(reductionRun)), *zero = caller.getInt64(0);
-  auto [tensor, sums] =
-      allocatePartials(caller.CreateSelect(isOne, zero, caller.CreateMul(columns, caller.getInt64(2))));
-  return {tensor, sums, caller.CreateSelect(isOne, callerOut, sums), caller.CreateSelect(isOne, columns, zero)};
+  Value *ofGroup = caller.CreateSelect(isOne, zero, caller.CreateMul(columns, caller.getInt64(2)));
+  auto [tensor, sums] = allocatePartials(caller.CreateMul(ofGroup, groups));
+  return {tensor, sums, caller.CreateSelect(isOne, callerOut, sums), caller.CreateSelect(isOne, columns, zero),
+          ofGroup};
+}
+
+static bool isOne(Value *groups) {
+  auto *known = dyn_cast<ConstantInt>(groups);
+  return known && known->isOne();
+}
+
+/// Rows of the result in groups, each of which a thread may have alone: of few columns there are not enough for all.
+/// How many groups, and rows of one.
+std::pair<Value *, Value *> KernelEmitter::groupsOfRows(Value *rows, Value *columns) {
+  constexpr int64_t manyColumns = 2048;
+  if (auto *known = dyn_cast<ConstantInt>(rows); known && known->getSExtValue() <= 1)
+    return {caller.getInt64(1), rows};
+  auto least = [&](Value *x, int64_t n) {
+    return caller.CreateBinaryIntrinsic(Intrinsic::smax, x, caller.getInt64(n));
+  };
+  Value *wanted = least(caller.CreateUDiv(caller.getInt64(manyColumns), least(columns, 1)), 1),
+        *atMost = least(caller.CreateBinaryIntrinsic(Intrinsic::smin, wanted, rows), 1),
+        *each =
+            least(caller.CreateUDiv(caller.CreateAdd(rows, caller.CreateSub(atMost, caller.getInt64(1))), atMost), 1);
+  return {least(caller.CreateUDiv(caller.CreateAdd(rows, caller.CreateSub(each, caller.getInt64(1))), each), 1), each};
+}
+
+/// Where a group has its partial rows.
+void KernelEmitter::placePartials(const PartialRows &partial, Value *group, Value *width, Columns &columns) {
+  const DType dtype = rootType.getDtype();
+  Value *start = k.CreateMul(group, capture(partial.ofGroup), "", true, true);
+  auto at = [&](Value *row, Value *place) {
+    return k.CreateInBoundsGEP(scalars.memoryType(dtype), capture(row),
+                               k.CreateMul(place, i64(isComplex(dtype) ? 2 : 1), "", true, true));
+  };
+  columns.row = at(partial.row, start);
+  columns.block = at(partial.sums, k.CreateAdd(start, width, "", true, true));
+}
+
+/// Calls `fold` for the columns and groups of the range: of several groups the range are those, with all columns.
+void KernelEmitter::foldGroups(Value *groups, Value *work, Value *columns, Value *width,
+                               function_ref<void(Value *group, Value *first, Value *last)> fold) {
+  if (isOne(groups)) {
+    fold(i64(0), rangeBegin, rangeEnd);
+    return finish(columns, work, caller.getInt64(leastColumns));
+  }
+  Value *some = k.CreateICmpSGT(capture(groups), i64(1)), *isNone = k.CreateICmpSGE(rangeBegin, rangeEnd);
+  loop(k.CreateSelect(some, rangeBegin, i64(0)), k.CreateSelect(some, rangeEnd, k.CreateSelect(isNone, i64(0), i64(1))),
+       [&](Value *group) {
+         fold(group, k.CreateSelect(some, i64(0), rangeBegin), k.CreateSelect(some, width, rangeEnd));
+       });
+  Value *areSeveral = caller.CreateICmpSGT(groups, caller.getInt64(1)),
+        *each = caller.CreateMul(
+            caller.CreateUDiv(work, caller.CreateBinaryIntrinsic(Intrinsic::smax, groups, caller.getInt64(1))),
+            columns);
+  finish(caller.CreateSelect(areSeveral, groups, columns), caller.CreateSelect(areSeveral, each, work),
+         caller.CreateSelect(areSeveral, caller.getInt64(1), caller.getInt64(leastColumns)));
 }
 
 void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
@@ -141,9 +201,12 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   auto known = knownFoldLength(op);
   const bool isTiled = findTransposedRows(op),
              isPlain = (isInAnyOrder(op, dtype) && !isTiled) || (known && *known <= reductionRun);
-  const PartialRows partial = isPlain ? PartialRows() : allocatePartialRows(count, columns);
+  auto [groups, rowsOfGroup] =
+      isTiled ? std::pair<Value *, Value *>(caller.getInt64(1), rows) : groupsOfRows(rows, columns);
+  const PartialRows partial = isPlain ? PartialRows() : allocatePartialRows(count, columns, groups);
   begin();
-  Value *out = capture(callerOut), *n = capture(count), *width = capture(columns), *height = capture(rows);
+  Value *out = capture(callerOut), *n = capture(count), *width = capture(columns), *height = capture(rows),
+        *ofGroup = isOne(groups) ? nullptr : capture(rowsOfGroup);
   SmallVector<Value *> sizes = captureAll(ArrayRef(outerSizes).drop_back());
   // Without columns, rows are not counted.
   height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
@@ -153,8 +216,10 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   if (!inPlace)
     for (Transposed &t : transposed)
       t.buffer = tileBuffer(tensorTypeOf(t.argument).getDtype(), reductionRun, edge);
-  auto fold = [&](Value *first, Value *last) {
-    loop(i64(0), height, [&](Value *index) {
+  auto fold = [&](Value *group, Value *first, Value *last) {
+    Value *from = ofGroup ? k.CreateMul(group, ofGroup, "", true, true) : i64(0);
+    Value *to = ofGroup ? k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, ofGroup), height) : height;
+    loop(from, to, [&](Value *index) {
       Indices outer = decode(index, sizes);
       auto with = [&](Value *column) {
         Indices all = outer;
@@ -187,10 +252,8 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
       all.prepare = prepare;
       if (isPlain)
         return foldRows(op, all, i64(0), n);
-      all.row = capture(partial.row);
+      placePartials(partial, group, width, all);
       all.rowBase = k.CreateMul(index, capture(partial.rowStep), "", true, true);
-      all.block = k.CreateInBoundsGEP(scalars.memoryType(dtype), capture(partial.sums),
-                                      k.CreateMul(width, i64(isComplex(dtype) ? 2 : 1), "", true, true));
       foldRunsOfRows(op, all, n);
     });
   };
@@ -198,13 +261,13 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   if (isTiled) {
     loop(rangeBegin, rangeEnd, [&](Value *block) {
       Value *first = k.CreateMul(block, i64(edge), "", true, true);
-      fold(first, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(first, i64(edge), "", true, true), width));
+      fold(i64(0), first,
+           k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(first, i64(edge), "", true, true), width));
     });
     finish(caller.CreateUDiv(caller.CreateAdd(columns, caller.getInt64(edge - 1)), caller.getInt64(edge)),
            caller.CreateMul(work, caller.getInt64(edge)));
   } else {
-    fold(rangeBegin, rangeEnd);
-    finish(columns, work, leastColumns);
+    foldGroups(groups, work, columns, width, fold);
   }
   transposed.clear();
   if (partial.tensor)

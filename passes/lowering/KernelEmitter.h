@@ -253,11 +253,12 @@ private:
   void foldRows(mlir::Operation *op, const Columns &columns, llvm::Value *from, llvm::Value *to);
   void foldRunsOfRows(mlir::Operation *op, const Columns &columns, llvm::Value *n);
   bool findTransposedRows(mlir::Operation *op);
-  /// In the caller: a tensor for rows of sums, where these are, where a run's are, and from one to the next.
-  struct PartialRows {
-    llvm::Value *tensor = nullptr, *sums = nullptr, *row = nullptr, *rowStep = nullptr;
-  };
-  PartialRows allocatePartialRows(llvm::Value *count, llvm::Value *columns);
+  struct PartialRows;
+  PartialRows allocatePartialRows(llvm::Value *count, llvm::Value *columns, llvm::Value *groups);
+  std::pair<llvm::Value *, llvm::Value *> groupsOfRows(llvm::Value *rows, llvm::Value *columns);
+  void placePartials(const PartialRows &partial, llvm::Value *group, llvm::Value *width, Columns &columns);
+  void foldGroups(llvm::Value *groups, llvm::Value *work, llvm::Value *columns, llvm::Value *width,
+                  llvm::function_ref<void(llvm::Value *, llvm::Value *, llvm::Value *)> fold);
   void emitColumnReduction(mlir::Operation *op);
   // NarrowColumns.cpp
   static bool areColumnsNarrow(mlir::Operation *op);
@@ -432,7 +433,7 @@ private:
   void tellElements(llvm::Value *callerRange, llvm::Value *callerWork);
   /// Ends it and calls it from the caller over [0, range), a step of which reads or writes `work` elements: on all
   /// cores, `leastGrain` steps or more at a time, where that is worth it.
-  void finish(llvm::Value *callerRange, llvm::Value *callerWork, int64_t leastGrain = 1,
+  void finish(llvm::Value *callerRange, llvm::Value *callerWork, llvm::Value *leastGrain = nullptr,
               llvm::Value *callerStepBytes = nullptr);
   llvm::Function *finishWork();
   bool isZeros();

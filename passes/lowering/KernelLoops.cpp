@@ -185,7 +185,8 @@ Function *KernelEmitter::finishWork() {
   return work;
 }
 
-void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastGrain, Value *callerStepBytes) {
+void KernelEmitter::finish(Value *callerRange, Value *callerWork, Value *leastGrain, Value *callerStepBytes) {
+  leastGrain = leastGrain ? leastGrain : caller.getInt64(1);
   tellElements(callerRange, callerWork);
   Function *work = finishWork();
   auto *range = dyn_cast<ConstantInt>(callerRange);
@@ -193,14 +194,14 @@ void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastG
   constexpr size_t mostWords = 64;
   if (isInRows && isByRows && captured.size() <= mostWords) {
     rowWork = callerWork;
-    return callInParallel(work, callerRange, caller.getInt64(leastGrain), nullptr);
+    return callInParallel(work, callerRange, leastGrain, nullptr);
   }
   if (isInRows) // it may read what others make
     ScalarEmitter(module, caller).call("toy_rt_run_row_loops", caller.getVoidTy(), {});
   if (!(range && range->getSExtValue() <= 1) && !(known && *known <= parallelElements)) {
     Value *each = caller.CreateBinaryIntrinsic(Intrinsic::smax, callerWork, caller.getInt64(1));
-    Value *grain = caller.CreateBinaryIntrinsic(
-        Intrinsic::smax, caller.CreateUDiv(caller.getInt64(parallelElements), each), caller.getInt64(leastGrain));
+    Value *grain = caller.CreateBinaryIntrinsic(Intrinsic::smax,
+                                                caller.CreateUDiv(caller.getInt64(parallelElements), each), leastGrain);
     // One thread's work is a call as any other: what shares it among threads takes longer than a short loop.
     BasicBlock *many = BasicBlock::Create(k.getContext(), "", caller.GetInsertBlock()->getParent()),
                *few = BasicBlock::Create(k.getContext(), "", many->getParent()),

@@ -160,7 +160,7 @@ void KernelEmitter::emitMap() {
   Value *stepBytes = oneLoop ? caller.getInt64(bytes) : caller.CreateMul(sizes.back(), caller.getInt64(bytes));
   isByRows = true;
   bool mayStream = !known || *known * sizeOf(rootType.getDtype()) >= rt::streamBytes;
-  finish(range, oneLoop ? caller.getInt64(1) : sizes.back(), 1, mayStream ? stepBytes : nullptr);
+  finish(range, oneLoop ? caller.getInt64(1) : sizes.back(), nullptr, mayStream ? stepBytes : nullptr);
 }
 
 } // namespace toy

@@ -308,7 +308,7 @@ void KernelEmitter::emitArgReduction(mlir::Operation *op) {
     loop(i64(0), height, [&](Value *row) {
       emitPositionsOfColumns(op, decode(row, sizes), k.CreateMul(row, width, "", true, true), out, n);
     });
-    return finish(columns, caller.CreateMul(count, rows), leastColumns);
+    return finish(columns, caller.CreateMul(count, rows), caller.getInt64(leastColumns));
   }
   Type *position = length && *length < INT32_MAX ? k.getInt32Ty() : k.getInt64Ty();
   loop(rangeBegin, rangeEnd, [&](Value *row) {

@@ -331,7 +331,8 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
           foldUnlessDecided(op, k.CreateICmpEQ(block, rangeBegin), before, [&] { return emitBlock(op, {}, from, to); });
       scalars.store(dtype, out, block, part);
     });
-    finish(blocks, caller.getInt64(reductionBlock), decisive(op, dtype) ? 32 : 1); // each piece begins undecided
+    finish(blocks, caller.getInt64(reductionBlock),
+           caller.getInt64(decisive(op, dtype) ? 32 : 1)); // each piece begins undecided
     emitCombine(op, data, blocks);
     ScalarEmitter(module, caller).call("toy_rt_release", caller.getVoidTy(), {partials});
     return;

@@ -95,7 +95,7 @@ void KernelEmitter::finishRows(ArrayRef<Value *> sizes, int64_t bytes) {
   auto known = rootType.getStaticCount();
   isByRows = true;
   const bool mayStream = !known || *known * sizeOf(rootType.getDtype()) >= rt::streamBytes;
-  finish(product(sizes.drop_back()), sizes.back(), 1,
+  finish(product(sizes.drop_back()), sizes.back(), nullptr,
          mayStream ? caller.CreateMul(sizes.back(), caller.getInt64(bytes)) : nullptr);
 }
 
