@@ -7,7 +7,8 @@ turns, the least of two rounds.
         [--write bench/results/threads.md]
 
 Cells that --rows knows already are not measured again, but for those whose gain is below --below: a table is measured
-in parts. The first part asks the machine what two CPUs can gain at all: two processes, each on a CPU of its own."""
+in parts, and each time is the least of all rounds. The first part asks the machine what two CPUs can gain at all: two
+processes, each on a CPU of its own."""
 import argparse
 import json
 import os
@@ -88,13 +89,13 @@ def measure(options, kept):
         if not work:
             continue
         alone = one.toy(work)
-        kept |= {key(*w[1:]): None for w in work}
+        before = {w[0]: kept.get(key(*w[1:])) or [None, None] for w in work}
+        kept |= {key(*w[1:]): kept.get(key(*w[1:])) for w in work}
         work = [w for w in work if (alone[w[0]] or 0) > LEAST]
-        pairs = {w[0]: [alone[w[0]], None] for w in work}
+        pairs = {w[0]: [least(before[w[0]][0], alone[w[0]]), before[w[0]][1]] for w in work}
         for bench, place in ((two, 1), (one, 0), (two, 1)) if work else ():
             for number, seconds in bench.toy(work).items():
-                times = [t for t in (pairs[number][place], seconds) if t is not None]
-                pairs[number][place] = min(times, default=None)
+                pairs[number][place] = least(pairs[number][place], seconds)
         kept |= {key(*w[1:]): pairs[w[0]] for w in work}
         if options.rows:
             with open(options.rows, "w") as file:
@@ -102,6 +103,11 @@ def measure(options, kept):
         for w in work:
             print(key(*w[1:]), *(report.micros(t) for t in pairs[w[0]]), gain(pairs[w[0]]), flush=True)
     return kept
+
+
+def least(*times):
+    """Of those that are known: what else the machine does only makes slower."""
+    return min((t for t in times if t is not None), default=None)
 
 
 def key(case, dtype, c):
