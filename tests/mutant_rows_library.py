@@ -10,7 +10,6 @@ EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/C
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 SMALL = "passes/lowering/SmallTransposes.cpp"
 TILED = "passes/lowering/TiledEmitter.cpp"
-SHARED = "runtime/SharedSorts.h"
 SHARED, ALONG = "runtime/SharedSorts.h", "runtime/AlongAxis.cpp"
 BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"

@@ -316,7 +316,6 @@ private:
   llvm::Value *emitPositionInRow(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
   llvm::Value *emitPositionInOrder(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
   llvm::Value *emitPositionInLanes(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
-  static bool areReadTwice(mlir::Operation *op);
   llvm::Value *lanesOfRow(mlir::Operation *op, const Indices &outer, llvm::Value *base);
   llvm::Value *bestOfBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
   llvm::Value *emitPositionByBlocks(mlir::Operation *op, const Indices &outer, llvm::Value *n);

@@ -58,6 +58,27 @@ Value *KernelEmitter::emitPositionInOrder(mlir::Operation *op, const Indices &ou
   return best.read(i64(0))[1];
 }
 
+/// Elements that vectors read or compute as neighbours in memory, or some others apart: a second time takes no longer
+/// than what it saves.
+static bool areNeighbours(mlir::Value value, std::optional<int64_t> row) {
+  mlir::Operation *def = value.getDefiningOp();
+  if (!row || isa_and_nonnull<FullOp, IotaOp>(def))
+    return true;
+  if (!def)
+    return *row == tensorTypeOf(value).getRank() - 1;
+  if (auto slice = dyn_cast<SliceOp>(def))
+    return (slice.getSteps()[*row] == 1 || areNear(slice.getSteps()[*row])) && areNeighbours(slice.getX(), row);
+  return def->hasTrait<OpTrait::Elementwise>() && all_of(def->getOperands(), [&](mlir::Value operand) {
+           return areNeighbours(operand, axisOfOperand(operand, value, row));
+         });
+}
+static bool areReadTwice(mlir::Operation *op) {
+  mlir::Value x = op->getOperand(0);
+  const int64_t last = tensorTypeOf(x).getRank() - 1;
+  const ReductionAxes axes(op);
+  return axes.reduced.size() == 1 && axes.reduced[0] == last && hasLanes(x, last) && areNeighbours(x, last);
+}
+
 /// The best of elements 0 to n - 1: element j in lane j mod 64, where there are more. A lane that has no better one
 /// stands for its first.
 Value *KernelEmitter::emitPositionInRow(mlir::Operation *op, const Indices &outer, Value *n, Type *position) {
@@ -108,27 +129,6 @@ Value *KernelEmitter::emitPositionInLanes(mlir::Operation *op, const Indices &ou
       lanes.write(lane, firstBest(op, lanes.read(lane), lanes.read(k.CreateAdd(lane, i64(half))), dtype));
     });
   return lanes.read(i64(0))[1];
-}
-
-/// Elements that vectors read or compute as neighbours in memory, or some others apart: a second time takes no longer
-/// than what it saves.
-static bool areNeighbours(mlir::Value value, std::optional<int64_t> row) {
-  mlir::Operation *def = value.getDefiningOp();
-  if (!row || isa_and_nonnull<FullOp, IotaOp>(def))
-    return true;
-  if (!def)
-    return *row == tensorTypeOf(value).getRank() - 1;
-  if (auto slice = dyn_cast<SliceOp>(def))
-    return (slice.getSteps()[*row] == 1 || areNear(slice.getSteps()[*row])) && areNeighbours(slice.getX(), row);
-  return def->hasTrait<OpTrait::Elementwise>() && all_of(def->getOperands(), [&](mlir::Value operand) {
-           return areNeighbours(operand, axisOfOperand(operand, value, row));
-         });
-}
-bool KernelEmitter::areReadTwice(mlir::Operation *op) {
-  mlir::Value x = op->getOperand(0);
-  const int64_t last = tensorTypeOf(x).getRank() - 1;
-  const ReductionAxes axes(op);
-  return axes.reduced.size() == 1 && axes.reduced[0] == last && hasLanes(x, last) && areNeighbours(x, last);
 }
 
 /// Vectors of elements of a row, from one on; booleans as bytes.
