@@ -381,7 +381,19 @@ LOOPS_MUTANTS = [
     (
         "loops of a large function stay in it",
         "jit/Optimize.cpp",
-        "f.getInstructionCount() > largeFunction",
-        "f.getInstructionCount() < largeFunction",
+        "f.getInstructionCount() > 5000",
+        "f.getInstructionCount() < 5000",
+    ),
+    (
+        "loops of a large loop stay in it",
+        "jit/Optimize.cpp",
+        "outermost.assign(only->rbegin(), only->rend())",
+        "outermost.clear()",
+    ),
+    (
+        "short loops are written out one by one",
+        "passes/UnrollLoops.cpp",
+        "for (const WrittenOut &of : next)",
+        "for (const WrittenOut &of : ArrayRef(next).take_front())",
     ),
 ]
