@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/Rewriting.h"
 #include "passes/RowLanes.h"
+#include "passes/SmallSwaps.h"
 
 #include "support/Half.h"
 
@@ -123,6 +124,20 @@ bool goesAcrossRows(PermuteOp op, Operation *user) {
   return is_contained(axes.asArrayRef(), last);
 }
 
+/// Whether a permutation is shuffles of registers, which are a group of their own: its elements are read one by one
+/// beside others, and computed ones before it are vectors only apart from it. Of 8 bytes, only what the second cache
+/// holds: more takes as long to be written and read again.
+bool isShuffles(Operation *op) {
+  constexpr int64_t manyBytes = 1 << 20;
+  auto permute = dyn_cast<PermuteOp>(op);
+  if (!permute || isPackedForm(op) || !smallSwapOf(permute))
+    return false;
+  Operation *def = permute.getX().getDefiningOp();
+  const TensorType type = tensorTypeOf(permute.getResult());
+  const int64_t bytes = sizeOf(type.getDtype());
+  return !(def && isIndexMap(def)) && (bytes < 8 || *type.getStaticCount() * bytes <= manyBytes);
+}
+
 /// Decides for one block, from its end to its start, which operations join their consumers.
 class Grouper {
 public:
@@ -166,6 +181,8 @@ private:
       if (user->getBlock() != &block || (!isFusible(user) && !isRow(user)) || interval[user] != interval[op])
         return false;
       if (groupsOf[user].empty()) // a view
+        return false;
+      if (onHost && isElementwise(user) && isShuffles(op))
         return false;
       if ((isReduction(user) && isa<ConcatOp, PadOp>(op)) ||
           (isScan(user) && !isa<SliceOp, ReshapeOp, PermuteOp, FullOp, IotaOp>(op)))
@@ -247,6 +264,8 @@ private:
       if (target && *target != groupsOf[user][0])
         return false;
       target = groupsOf[user][0];
+      if (onHost && groups[*target].root == user && isShuffles(user))
+        return false;
       ++uses;
       if (isElementwise(user)) {
         if (tensorTypeOf(user->getResult(0)).getSizes() != shape) // broadcast: its elements would be computed again

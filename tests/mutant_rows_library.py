@@ -8,7 +8,7 @@ COLUMNS, NARROW = "runtime/ColumnKernels.cpp", "runtime/NarrowProducts.cpp"
 FEW, LONG = "runtime/FewRowsKernels.cpp", "runtime/DirectConvolution.cpp"
 EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/ComplexSchur.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
-SMALL = "passes/lowering/SmallTransposes.cpp"
+SMALL, SWAPS = "passes/lowering/SmallTransposes.cpp", "passes/SmallSwaps.cpp"
 TILED = "passes/lowering/TiledEmitter.cpp"
 SHARED, ALONG = "runtime/SharedSorts.h", "runtime/AlongAxis.cpp"
 BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
@@ -80,7 +80,10 @@ LIBRARY_MUTANTS = [
     ("vectors share their sums", COLUMNS, "room + v * sumLanes * tile.registers);", "room);"),
     ("copies begin at the first row", NARROW, "const T *from = a + first * o.rowStride;", "const T *from = a;"),
     ("too many columns are few", "runtime/Scan.cpp", "<= columnsInRegisters; }", "<= columnsInRegisters + 1; }"),
-    ("columns of long rows change places", SMALL, "at % rows * columns + at / rows; }", "at % rows * columns; }"),
+    ("swaps beside others are fused", "passes/FuseElementwise.cpp", "isElementwise(user) && isShuffles(op)", "false"),
+    ("what is swapped is fused", "passes/FuseElementwise.cpp", "root == user && isShuffles(user)", "root != user"),
+    ("other axes may change places, too", SWAPS, "at < rank - 2 ? at", "at < rank - 2 ? from"),
+    ("columns of long rows change places", SWAPS, "at % rows * columns + at / rows; }", "at % rows * columns; }"),
     ("the last matrices are those before", SMALL, "i64(all - some));", "i64(all - 2 * some));"),
     ("streams of tiles have gaps", TILED, "k.CreateSub(last, first), bytes)", "k.CreateSub(last, first), i64(8))"),
     ("any row is streamed", TILED, "caller.CreateAnd(isLarge, areLines)", "isLarge"),
