@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Every built-in function and operator beside NumPy (or SciPy), PyTorch and JAX: one thread, seconds by each one's own
-clock, the least of some tens of milliseconds, Toy and its peers in turn; what is below 1.1 is measured a second
-time. Results are compared.
+clock, the least of some tens of milliseconds (Toy's after as many calls as it takes until its kernels are optimized),
+Toy and its peers in turn; what is below 1.1 is measured a second time. Results are compared.
 
     python3 -m venv bench/venv && bench/venv/bin/pip install numpy scipy torch jax
     taskset -c 1 bench/peers/run.py build/release/toy [--only sum] [--dtype f32] [--class "axis 0"]
@@ -13,6 +13,7 @@ there. What the clock itself costs is taken off. Two hardware threads may share 
 running."""
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
@@ -29,10 +30,15 @@ from table import cells, texts  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-# `last` outlives the loop and comes from other arguments at first: no call can be left out or taken from another.
+#: what kernels compute as quick code before they are optimized (jit/Promotion.cpp), twice; calls until then are not
+#: measured, as long as that takes less than so many seconds
+QUICK, PATIENCE = 2 * 2**21, 0.25
+# `last` outlives the loops and comes from other arguments at first: no call can be left out or taken from another.
 TIMED = """def work{i}({names}) {{ return {expression}; }}
 def time{i}({names}, {again}) {{
   var least = inf; var start = clock(); var round = 0; var last = work{i}({again});
+  while round < {quick} and clock() - start < {patience} {{ last = work{i}({names}); round += 1; }}
+  start = clock(); round = 0;
   while (clock() - start < {seconds} or round < 3) and round < 20000 {{
     var begin = clock(); last = work{i}({names}); var end = clock();
     least = minimum(least, end - begin); round += 1;
@@ -80,6 +86,10 @@ class Bench:
             for name, kind in case.inputs.items()
         }
 
+    def elements(self, case, c):
+        """Of the largest operand: about what a call computes."""
+        return max((math.prod(c.sizes.get(name, c.sizes.get("*"))) for name in case.inputs), default=1)
+
     def program(self, work):
         """A script of cells (number, case, dtype, class) that share what they load."""
         text, loaded = IDLE, {}
@@ -101,6 +111,8 @@ class Bench:
                 given=", ".join(given.values()),
                 given_again=", ".join(f"{v}_" for v in given.values()),
                 expression=texts(case, c)["toy"],
+                quick=-(-QUICK // max(self.elements(case, c), 1)),
+                patience=PATIENCE,
                 seconds=self.options.seconds,
                 folder=self.folder,
                 result=f"f32(result{i})" if dtype == "bf16" else f"result{i}",
