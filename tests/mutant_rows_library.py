@@ -9,7 +9,7 @@ FEW, LONG = "runtime/FewRowsKernels.cpp", "runtime/DirectConvolution.cpp"
 EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/ComplexSchur.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 SMALL, SWAPS = "passes/lowering/SmallTransposes.cpp", "passes/SmallSwaps.cpp"
-TILED = "passes/lowering/TiledEmitter.cpp"
+TILED, SCALARS = "passes/lowering/TiledEmitter.cpp", "passes/lowering/ScalarEmitter.cpp"
 SHARED, ALONG = "runtime/SharedSorts.h", "runtime/AlongAxis.cpp"
 BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
@@ -85,6 +85,15 @@ LIBRARY_MUTANTS = [
     ("other axes may change places, too", SWAPS, "at < rank - 2 ? at", "at < rank - 2 ? from"),
     ("columns of long rows change places", SWAPS, "at % rows * columns + at / rows; }", "at % rows * columns; }"),
     ("the last matrices are those before", SMALL, "i64(all - some));", "i64(all - 2 * some));"),
+    ("what lies beyond a half is left out", SCALARS, "b.CreateAnd(b.CreateOr(bits, carried), ~rest)", "bits"),
+    ("the least halves are rounded twice", SCALARS, "(52 - 14)", "(52 - 23)"),
+    (
+        "large integers are rounded twice",
+        SCALARS,
+        "CreateAnd(isWide, hasRest)",
+        "CreateAnd(isWide, b.CreateNot(isWide))",
+    ),
+    ("integers that f32 holds are rounded", SCALARS, "CreateAnd(isWide, hasRest)", "CreateOr(isWide, hasRest)"),
     ("streams of tiles have gaps", TILED, "k.CreateSub(last, first), bytes)", "k.CreateSub(last, first), i64(8))"),
     ("any row is streamed", TILED, "caller.CreateAnd(isLarge, areLines)", "isLarge"),
     ("blocks side by side are one", "runtime/TransposeKernels.cpp", "column / N * N,", "0,"),

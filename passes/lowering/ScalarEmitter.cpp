@@ -171,17 +171,22 @@ static Value *widenedBits(IRBuilder<> &b, Value *x) {
     return b.CreateSelect(condition, of, other);
   return nullptr;
 }
-/// An f64 as the f32 beside it whose last bit is 1 if none equals it: what is rounded from that has the bits of what is
-/// rounded from x, as halves have two bits less at least.
+/// An f64 as an f32 that is rounded to the same half: the 14th digit behind the point says whether there is something
+/// beyond it. Halves have ten digits at most, and what f32 holds with less than 14 is below half of the least bf16.
 static Value *toOdd(IRBuilder<> &b, Value *x) {
-  Value *near = b.CreateFPTrunc(x, b.getFloatTy()), *wide = b.CreateFPExt(near, x->getType());
-  Value *bits = b.CreateBitCast(near, b.getInt32Ty());
-  auto magnitude = [&](Value *of) { return b.CreateUnaryIntrinsic(Intrinsic::fabs, of); };
-  Value *isBelow = b.CreateFCmpOLT(magnitude(wide), magnitude(x));
-  Value *beside = b.CreateAdd(bits, b.CreateSelect(isBelow, b.getInt32(1), b.getInt32(-1)));
-  Value *isEven = b.CreateICmpEQ(b.CreateAnd(bits, 1), b.getInt32(0));
-  Value *takesBeside = b.CreateAnd(b.CreateFCmpONE(wide, x), isEven);
-  return b.CreateBitCast(b.CreateSelect(takesBeside, beside, bits), b.getFloatTy());
+  constexpr uint64_t rest = (uint64_t(1) << (52 - 14)) - 1;
+  Value *bits = b.CreateBitCast(x, b.getInt64Ty()), *carried = b.CreateAdd(b.CreateAnd(bits, rest), b.getInt64(rest));
+  Value *marked = b.CreateAnd(b.CreateOr(bits, carried), ~rest);
+  return b.CreateFPTrunc(b.CreateBitCast(marked, x->getType()), b.getFloatTy());
+}
+/// An i32 as one that f32 holds and that is rounded to the same bf16: where there are more than 24 bits, the last 8
+/// only say whether there is something beyond the others.
+static Value *withinSingle(IRBuilder<> &b, Value *x) {
+  auto number = [&](uint64_t value) { return ConstantInt::get(x->getType(), value); };
+  Value *isWide = b.CreateICmpUGT(b.CreateAdd(x, number(1 << 24)), number(1 << 25));
+  Value *hasRest = b.CreateICmpNE(b.CreateAnd(x, number(0xff)), number(0));
+  Value *marked = b.CreateOr(b.CreateAnd(x, number(0xffffff00)), number(0x80));
+  return b.CreateSelect(b.CreateAnd(isWide, hasRest), marked, x);
 }
 Value *ScalarEmitter::toHalf(Value *x, DType dtype) {
   if (x->getType()->isDoubleTy())
@@ -212,6 +217,8 @@ Element ScalarEmitter::cast(Element x, DType from, DType to) {
   if (isHalf(from))
     return cast({fromHalf(x.re, from)}, DType::F32, to);
   if (isHalf(to)) {
+    if (from == DType::I32 && to == DType::BF16)
+      return {toHalf(cast({withinSingle(b, x.re)}, from, DType::F32).re, to)};
     // Integers that f32 does not hold are beyond the largest f16.
     const bool isExact =
         from == DType::F32 || from == DType::U8 || from == DType::Bool || (to == DType::F16 && !isFloat(from));
