@@ -14,10 +14,19 @@
 namespace toy::rt::TOY_ISA {
 namespace {
 
+/// Also of what gives denormal numbers, 0 or infinity, by a factor of 2 in two steps. NaN stays.
+template <int N> Lanes<N> expOfAny(Lanes<N> x) {
+  Mask<N> k;
+  Lanes<N> y = 1 + expPart<N>(clamped<N>(x, -746, 710), k);
+  return x != x ? x + x : y * powerOfTwo<N>(k >> 1) * powerOfTwo<N>(k - (k >> 1));
+}
 template <int N> Mask<N> RealExp(Lanes<N> *v) {
-  Mask<N> ok = isBelow<N>(v[0], 708);
-  v[0] = exp<N>(v[0]);
-  return ok;
+  Lanes<N> x = v[0];
+  Mask<N> isInRange = isBelow<N>(x, 708);
+  v[0] = exp<N>(x);
+  if (__builtin_expect(!areAll(isInRange), 0))
+    v[0] = isInRange ? v[0] : expOfAny<N>(x);
+  return ~Mask<N>{};
 }
 template <int N> Mask<N> RealExp2(Lanes<N> *v) {
   Mask<N> ok = isBelow<N>(v[0], 1022);
@@ -25,13 +34,13 @@ template <int N> Mask<N> RealExp2(Lanes<N> *v) {
   return ok;
 }
 template <int N> Mask<N> RealExpm1(Lanes<N> *v) {
-  Mask<N> ok = isBelow<N>(v[0], exponentLimit);
-  v[0] = copysign<N>(expm1<N>(v[0]), v[0]);
+  Mask<N> ok = v[0] < exponentLimit;
+  v[0] = copysign<N>(expm1<N>(v[0] < -exponentLimit ? all<N>(-exponentLimit) : v[0]), v[0]);
   return ok;
 }
 template <int N> Mask<N> RealLog1p(Lanes<N> *v) {
-  Mask<N> ok = (v[0] > -0.5) & (v[0] < 0x1p900) & (fabs<N>(v[0]) > 0x1p-900);
-  v[0] = log1p<N>(twice<N>(v[0]));
+  Mask<N> ok = (v[0] > -0.5) & (v[0] < 0x1p900);
+  v[0] = fabs<N>(v[0]) < 0x1p-60 ? v[0] : log1p<N>(twice<N>(v[0]));
   return ok;
 }
 template <int N> Mask<N> RealLog(Lanes<N> *v) {
@@ -159,7 +168,7 @@ template <int N> Mask<N> RealAtanh(Lanes<N> *v) {
   return a < 1;
 }
 template <int N> Mask<N> RealAtan(Lanes<N> *v) {
-  Mask<N> ok = isModerate<N>(v[0]);
+  Mask<N> ok = v[0] == v[0];
   v[0] = atan2<N>(v[0], all<N>(1));
   return ok;
 }

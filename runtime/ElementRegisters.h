@@ -57,6 +57,15 @@ inline Domain domainOf(int row) {
     return {};
   }
 }
+/// Whether arguments are those of the lane before: a single number fills a register, and data repeat zeros.
+template <int inputs, typename V> bool isRepeated(const V *arguments, unsigned lane) {
+  for (int i = 0; i < inputs; ++i) {
+    const auto bits = __builtin_bit_cast(decltype(arguments[i] < arguments[i]), arguments[i]);
+    if (lane == 0 || bits[lane] != bits[lane - 1])
+      return false;
+  }
+  return true;
+}
 /// What no lane's kernel takes goes one by one, but for what is NaN: NaN itself, of which data may be full, and what is
 /// outside of the domain.
 template <int inputs, typename V, typename M>
@@ -72,6 +81,10 @@ __attribute__((noinline, cold)) V applyCarefully(int row, V result, M ordinary, 
   }
   for (unsigned lane = 0; lane < sizeof(V) / sizeof(result[0]); ++lane)
     if (!ordinary[lane]) {
+      if (isRepeated<inputs>(arguments, lane)) {
+        result[lane] = result[lane - 1];
+        continue;
+      }
       double one[inputs];
       for (int i = 0; i < inputs; ++i)
         one[i] = arguments[i][lane];

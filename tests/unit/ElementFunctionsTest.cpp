@@ -99,6 +99,68 @@ TEST(ElementFunctions, PowersOfTwo) {
   }
 }
 
+/// What underflows, overflows, is 0 or denormal is as exact as all else, at every place of a vector.
+TEST(ElementFunctions, EndsOfTheRange) {
+  struct Function {
+    const char *name;
+    double (*exact)(double);
+  };
+  const Function functions[] = {{"exp", std::exp}, {"expm1", std::expm1}, {"log1p", std::log1p}, {"atan", std::atan}};
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  std::vector<double> ends = {0.0,
+                              -0.0,
+                              inf,
+                              -inf,
+                              0x1p-1074,
+                              -0x1p-1074,
+                              0x1p-1022,
+                              -0x1p-1022,
+                              1e-300,
+                              1e300,
+                              0x1p-60,
+                              -0x1p-61,
+                              0x1p401,
+                              -1e308,
+                              0x1.62e42fefa39efp+9, // overflows beyond
+                              0x1.62e42fefa39fp+9,
+                              -0x1.74910d52d3051p+9,
+                              -0x1.74910d52d3053p+9}; // e^x is 2^-1075
+  for (double x = 700; x < 760; x += 0.37)
+    ends.insert(ends.end(), {x, -x});
+  for (const Function &f : functions) {
+    const int row = findElementFunction(f.name, DType::F64);
+    for (double x : ends)
+      for (int at = 0; at < 8; ++at) {
+        std::vector<double> v(8, 0.25);
+        v[at] = x;
+        applyElements(row, 8, v.data());
+        const double want = f.exact(x);
+        if (std::isnan(want) || want == 0 || std::isinf(want))
+          ASSERT_TRUE(std::isnan(want) ? std::isnan(v[at])
+                                       : std::bit_cast<uint64_t>(want) == std::bit_cast<uint64_t>(v[at]))
+              << f.name << " of " << x << ": " << v[at];
+        else
+          ASSERT_LE(errorInUlp(v[at], want), 1) << f.name << " of " << x;
+      }
+  }
+}
+
+/// Lanes take what ordinary data have: nothing goes one by one to the careful function.
+TEST(ElementFunctions, OrdinaryIsNotCareful) {
+  const std::pair<const char *, double> ordinary[] = {
+      {"exp", -1e4},     {"exp", -720}, {"exp", 1e4},     {"expm1", -1e4}, {"log1p", 0.0}, {"log1p", -0.0},
+      {"log1p", 1e-310}, {"atan", 0.0}, {"atan", -1e300}, {"tanh", 1e300}, {"erf", -1e300}};
+  for (const auto &[name, x] : ordinary) {
+    const int row = findElementFunction(name, DType::F64);
+    for (int at = 0; at < 8; ++at) {
+      std::vector<double> v(8, 0.25);
+      v[at] = x;
+      baseline::elementKernels[row](8, v.data(), [](double *) { FAIL(); });
+      ASSERT_FALSE(HasFailure()) << name << " of " << x;
+    }
+  }
+}
+
 /// C99's special cases, which libm has, at every place of a vector among ordinary arguments.
 TEST(ElementFunctions, SpecialPowers) {
   const int row = findElementFunction("pow", DType::F64);
