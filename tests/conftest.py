@@ -31,7 +31,7 @@ IN_TURN += ["--jit=always -O3 --unpack", "--jit=never --naive-matmul"]
 AT_NIGHT = ["--jit=always -O2 --no-fuse", "--jit=always -O3", "--jit=always -O2 --unpack"]
 # Hundreds of kernels: they begin first, and are compiled by day in two ways instead of three.
 LONG_PROGRAMS = {"across-rows", "eigenvalues", "narrow-columns", "products-by-vectors", "reductions-of-axes"}
-LONG_PROGRAMS |= {"folds-in-lanes", "spaced-elements"}
+LONG_PROGRAMS |= {"folds-in-groups", "folds-in-lanes", "spaced-elements", "streamed-tiles"}
 # Terminals, and processes that time out: their tests wait most of their time.
 WAITING = {"progress", "prompt_keys", "prompt_sessions", "ranks_faults", "screen_rows", "screen_values", "screens"}
 WAITING |= {"faults", "watching"}
