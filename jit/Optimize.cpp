@@ -192,7 +192,8 @@ static SmallVector<Function *> outlineLoopsOf(Function &f) {
 }
 
 static void outlineLoops(Module &module) {
-  auto isLarge = [](Function &f) { return f.getInstructionCount() > 5000; };
+  constexpr unsigned largeFunction = 5000;
+  auto isLarge = [](Function &f) { return f.getInstructionCount() > largeFunction; };
   SmallVector<Function *> large;
   for (Function &f : module)
     if (isLarge(f) && !f.hasFnAttribute(vectorVariant))

@@ -381,8 +381,8 @@ LOOPS_MUTANTS = [
     (
         "loops of a large function stay in it",
         "jit/Optimize.cpp",
-        "f.getInstructionCount() > 5000",
-        "f.getInstructionCount() < 5000",
+        "f.getInstructionCount() > largeFunction",
+        "f.getInstructionCount() < largeFunction",
     ),
     (
         "loops of a large loop stay in it",

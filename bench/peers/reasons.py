@@ -84,7 +84,12 @@ REASONS = [
         "Debian's FFTW has no kernels for AVX2 and AVX-512; plans are not measured, for the same bits",
     ),
     (".*fftshift|roll.*", ".*", ".*", "presumed: bound by copies of whole pieces"),
-    ("transpose|swapaxes|adjoint|permute.*", ".*", ".*", "a side shorter than a tile: elements go one by one"),
+    (
+        "transpose|swapaxes|adjoint|permute.*",
+        ".*",
+        ".*",
+        "a short side of matrices that are not small: elements go one by one",
+    ),
     (r"\+|-|\*|/|//|%", ".*", "transposed", "a tile of the transposed operand goes through a buffer"),
     ("//.*|%.*", "i64", ".*", "quotients of 64 bits are exact: by f64 only below 2^52, with a test"),
     ("diag of vector", ".*", ".*", "presumed: each row is cleared in two parts; the peer clears all at once"),
