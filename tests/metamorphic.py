@@ -15,7 +15,7 @@ import generator.random_programs as random_programs
 from programs import is_sanitized, run_parts
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODES = ["--jit=auto", "--jit=always", "--jit=never", "--jit=always --dynamic=on"]
+MODES = ["--jit=auto", "--jit=always -O0", "--jit=never", "--jit=always -O0 --dynamic=on"]
 OPERATORS = {
     "Plus",
     "Minus",
