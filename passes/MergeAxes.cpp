@@ -113,8 +113,12 @@ private:
       const int64_t own = a - (rank - type.getRank());
       return own >= 0 && type.getDim(own) == sizes[a];
     };
+    auto isNamed = [&](TensorType type, int64_t a) { // a name of this size: of an element of a list, say
+      const int64_t own = a - (rank - type.getRank());
+      return own >= 0 && !type.getDim(own).isNumber();
+    };
     for (TensorType type : valueTypes())
-      if (has(type, axis) != has(type, axis + 1))
+      if (has(type, axis) != has(type, axis + 1) || isNamed(type, axis) || isNamed(type, axis + 1))
         return false;
     return llvm::all_of(body, [&](Operation &op) {
       if (auto permute = dyn_cast<PermuteOp>(op)) {

@@ -101,3 +101,11 @@ func.func @symbols(%x: !toy.tensor<f64[4, N, M]>) -> !toy.tensor<f64[4]> {
   %s = toy.sum %x {axes = array<i64: 1, 2>, keepdims = false} : (!toy.tensor<f64[4, N, M]>) -> !toy.tensor<f64[4]>
   return %s : !toy.tensor<f64[4]>
 }
+// Names of sizes that others have as numbers are no axes of one element.
+// CHECK-LABEL: @named
+// CHECK-NOT: toy.reshape
+// CHECK: return
+func.func @named(%x: !toy.tensor<f64[N, M, 30]>, %y: !toy.tensor<f64[40, 28, 30]>) -> !toy.tensor<f64[40, 28, 30]> {
+  %s = toy.sub %x, %y : (!toy.tensor<f64[N, M, 30]>, !toy.tensor<f64[40, 28, 30]>) -> !toy.tensor<f64[40, 28, 30]>
+  return %s : !toy.tensor<f64[40, 28, 30]>
+}
