@@ -95,13 +95,20 @@ static int64_t saturated(double x, DType dtype) {
                                           : static_cast<int64_t>(x);
 }
 
+/// An integer that f64 holds and that is rounded to the same half: of more than 53 bits, the last 11 only say whether
+/// there is something beyond the others.
+static int64_t withinDouble(int64_t x) {
+  constexpr int64_t most = int64_t(1) << 53, last = 0x7ff;
+  return (x < -most || x > most) && (x & last) != 0 ? (x & ~last) | 0x400 : x;
+}
+
 ScalarValue castElement(ScalarValue x, DType from, DType to) {
   if (kindOf(from) <= DKind::Int) {
     if (kindOf(to) <= DKind::Int)
       return {wrapped(x.i, to)};
     if (realOf(to) == DType::F32) // in one step
       return {0, static_cast<float>(x.i)};
-    return {0, rounded(static_cast<double>(x.i), to)};
+    return {0, rounded(static_cast<double>(isHalf(to) ? withinDouble(x.i) : x.i), to)};
   }
   if (to == DType::Bool)
     return {x.re != 0 || std::isnan(x.re)};

@@ -179,13 +179,15 @@ static Value *toOdd(IRBuilder<> &b, Value *x) {
   Value *marked = b.CreateAnd(b.CreateOr(bits, carried), ~rest);
   return b.CreateFPTrunc(b.CreateBitCast(marked, x->getType()), b.getFloatTy());
 }
-/// An i32 as one that f32 holds and that is rounded to the same bf16: where there are more than 24 bits, the last 8
-/// only say whether there is something beyond the others.
-static Value *withinSingle(IRBuilder<> &b, Value *x) {
+/// An integer as one that a float of so many digits holds and that is rounded to the same bf16: where it has more, the
+/// last ones, which are too many for a float, only say whether there is something beyond the others.
+static Value *withinDigits(IRBuilder<> &b, Value *x, unsigned digits) {
   auto number = [&](uint64_t value) { return ConstantInt::get(x->getType(), value); };
-  Value *isWide = b.CreateICmpUGT(b.CreateAdd(x, number(1 << 24)), number(1 << 25));
-  Value *hasRest = b.CreateICmpNE(b.CreateAnd(x, number(0xff)), number(0));
-  Value *marked = b.CreateOr(b.CreateAnd(x, number(0xffffff00)), number(0x80));
+  const uint64_t most = uint64_t(1) << digits,
+                 last = (uint64_t(1) << (x->getType()->getScalarSizeInBits() - digits)) - 1;
+  Value *isWide = b.CreateICmpUGT(b.CreateAdd(x, number(most)), number(2 * most));
+  Value *hasRest = b.CreateICmpNE(b.CreateAnd(x, number(last)), number(0));
+  Value *marked = b.CreateOr(b.CreateAnd(x, b.CreateNot(number(last))), number((last + 1) / 2));
   return b.CreateSelect(b.CreateAnd(isWide, hasRest), marked, x);
 }
 Value *ScalarEmitter::toHalf(Value *x, DType dtype) {
@@ -218,7 +220,9 @@ Element ScalarEmitter::cast(Element x, DType from, DType to) {
     return cast({fromHalf(x.re, from)}, DType::F32, to);
   if (isHalf(to)) {
     if (from == DType::I32 && to == DType::BF16)
-      return {toHalf(cast({withinSingle(b, x.re)}, from, DType::F32).re, to)};
+      return {toHalf(cast({withinDigits(b, x.re, 24)}, from, DType::F32).re, to)};
+    if (from == DType::I64 && to == DType::BF16)
+      x = {withinDigits(b, x.re, 53)};
     // Integers that f32 does not hold are beyond the largest f16.
     const bool isExact =
         from == DType::F32 || from == DType::U8 || from == DType::Bool || (to == DType::F16 && !isFloat(from));
