@@ -96,7 +96,8 @@ private:
     const Location loc = header->front().getLoc();
     const Names names = namesOfLoop(loop, counted);
     b.setInsertionPoint(entry.terminator);
-    Value last = integerConstant(b, loc, *constantInteger(counted.start) + mostTurns),
+    const int64_t start = *constantInteger(counted.start);
+    Value last = integerConstant(b, loc, start > INT64_MAX - mostTurns ? INT64_MAX : start + mostTurns),
           end = MinimumOp::create(b, loc, counted.bound.getType(), counted.bound, last);
     IRMapping mapping;
     for (Block *block : loop.getBlocks()) {
