@@ -89,12 +89,16 @@ void VectorForms::keep(llvm::function_ref<bool(func::FuncOp)> isUsed) {
     if (func::FuncOp form = of(call); form && dropped.contains(form))
       call.setCallee(originals.lookup(form).getSymName());
   });
-  // What nothing reaches any more from what others call.
+  // What nothing reaches any more from what others call, or from what stays here though nobody calls it.
   llvm::StringMap<func::FuncOp> functions;
   SmallVector<func::FuncOp> open;
+  llvm::DenseSet<Operation *> mayGo;
+  for (auto [form, original] : originals)
+    for (Operation *function : {form, original.getOperation()})
+      mayGo.insert(function);
   for (auto function : module.getOps<func::FuncOp>()) {
     functions[function.getSymName()] = function;
-    if (!function.isPrivate() && !function.isExternal())
+    if (!function.isExternal() && (!function.isPrivate() || !mayGo.contains(function)))
       open.push_back(function);
   }
   llvm::DenseSet<Operation *> reached(open.begin(), open.end());
