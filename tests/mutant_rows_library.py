@@ -9,6 +9,7 @@ FEW, LONG = "runtime/FewRowsKernels.cpp", "runtime/DirectConvolution.cpp"
 EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/ComplexSchur.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 SMALL, SWAPS = "passes/lowering/SmallTransposes.cpp", "passes/SmallSwaps.cpp"
+ELEMENTS = "runtime/ElementKernels.cpp"
 TILED, SCALARS = "passes/lowering/TiledEmitter.cpp", "passes/lowering/ScalarEmitter.cpp"
 SHARED, ALONG = "runtime/SharedSorts.h", "runtime/AlongAxis.cpp"
 BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
@@ -94,6 +95,10 @@ LIBRARY_MUTANTS = [
         "CreateAnd(isWide, b.CreateNot(isWide))",
     ),
     ("integers that f32 holds are rounded", SCALARS, "CreateAnd(isWide, hasRest)", "CreateOr(isWide, hasRest)"),
+    ("long integers are rounded twice", SCALARS, "from == DType::I64 && to == DType::BF16", "false"),
+    ("the second factor of a power is left out", ELEMENTS, "powerOfTwo<N>(k - (k >> 1))", "1.0"),
+    ("the least numbers go through log1p", ELEMENTS, "fabs<N>(v[0]) < 0x1p-60 ? v[0] : ", ""),
+    ("lanes ask for themselves", REGISTERS, "lane == 0 || bits[lane] != bits[lane - 1]", "lane == 0"),
     ("streams of tiles have gaps", TILED, "k.CreateSub(last, first), bytes)", "k.CreateSub(last, first), i64(8))"),
     ("any row is streamed", TILED, "caller.CreateAnd(isLarge, areLines)", "isLarge"),
     ("blocks side by side are one", "runtime/TransposeKernels.cpp", "column / N * N,", "0,"),

@@ -385,6 +385,18 @@ LOOPS_MUTANTS = [
         "f.getInstructionCount() < largeFunction",
     ),
     (
+        "what nobody calls loses what it calls",
+        "passes/ListGroups.cpp",
+        "!function.isPrivate() || !mayGo.contains(function)",
+        "!function.isPrivate()",
+    ),
+    (
+        "names beside numbers are merged",
+        "passes/MergeAxes.cpp",
+        "|| isNamed(type, axis) || isNamed(type, axis + 1)",
+        "",
+    ),
+    (
         "loops of a large loop stay in it",
         "jit/Optimize.cpp",
         "outermost.assign(only->rbegin(), only->rend())",

@@ -97,12 +97,15 @@ KINDS = {
             "e2e/carried-extrema.toy",
             "e2e/flat-rows.toy",
             "e2e/arguments-come-back.toy",
+            "e2e/merged-axes.toy",
             "flat_rows.py",
             "short_rows.py",
             "lists.py",
             "list_cells.py",
             "test_compile_effort.py::test_loops_of_many_functions_stay_apart",
             "test_compile_effort.py::test_loops_of_a_large_function_are_functions",
+            "test_compile_effort.py::test_loops_of_a_large_loop_are_functions",
+            "test_compile_effort.py::test_loops_in_a_loop",
             "-m",
             "not nightly",
         ),
@@ -124,9 +127,9 @@ KINDS = {
         + ("e2e/element-domains.toy", "e2e/parts-of-transposes.toy", "e2e/eigenvalues.toy")
         + ("e2e/products-by-vectors.toy", "e2e/products-in-all-layouts.toy", "e2e/sums-of-transposes.toy")
         + ("e2e/long-convolutions.toy", "e2e/batches-of-matrices.toy", "e2e/long-rows-in-order.toy")
-        + ("e2e/scattered-apart.toy", "e2e/folds-in-groups.toy"),
+        + ("e2e/scattered-apart.toy", "e2e/folds-in-groups.toy", "e2e/halves-rounded-once.toy", "e2e/element-ends.toy"),
         units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*",
-        texts=("scalarize", "sink-permutes", "fuse-views", "emit/steps-without-gathers.toy"),
+        texts=("scalarize", "sink-permutes", "fuse-views", "fuse-small-swaps", "emit/steps-without-gathers.toy"),
         programs=("toy-opt", "unit-tests"),
     ),
     "ranks": Kind(

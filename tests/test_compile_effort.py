@@ -281,6 +281,12 @@ def test_loops_of_a_large_function_are_functions(toy, tmp_path):
 
 
 @pytest.mark.release
+def test_loops_of_a_large_loop_are_functions(toy, tmp_path):
+    sizes = sizes_of_functions(toy, nests_of_a_loop(140), tmp_path)
+    assert max(sizes) < 0.3 * sum(sizes), sorted(sizes)[-3:]
+
+
+@pytest.mark.release
 def test_a_large_loop_is_one_function(toy, tmp_path):
     """It is not taken out of its function again and again."""
     body = "\n".join(f"    if i % {k + 2} == 0 {{ s += i * {k}; }} else {{ s -= {k}; }}" for k in range(250))
