@@ -6,11 +6,15 @@ process of its own, has loaded the inputs and has made the call of the line's sm
 plans and pools are there; the result is kept. Small classes that Toy computes without BLAS leave its pool, a page of
 2 MiB, to the call that is measured: Toy makes a product before.
 
-    taskset -c 1 bench/peers/memory.py build/release/toy [--only sum] [--write bench/results/memory.md]
+    taskset -c 1 bench/peers/memory.py build/release/toy [--only sum] [--rows FILE [--read]]
+        [--write bench/results/memory.md]
 
-One dtype a line, its classes with most elements. What a call keeps in a pool for the next one counts when it is first
-taken. Less than 2 MiB are not told from what a first call of new machine code takes."""
+Lines that --rows knows already are not measured again: a table is measured in parts. Nobody gets pages of 2 MiB, of
+which a part would count as a whole. One dtype a line, its classes with most elements. What a call keeps in a pool for
+the next one counts when it is first taken. Less than 2 MiB are not told from what a first call of new machine code
+takes."""
 import argparse
+import ctypes
 import json
 import os
 import pathlib
@@ -175,14 +179,33 @@ def summary(rows):
     )
 
 
-def markdown(rows):
+def without_large_pages():
+    """For this process and those that it starts: PR_SET_THP_DISABLE."""
+    if ctypes.CDLL(None, use_errno=True).prctl(41, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "pages of 2 MiB stay")
+
+
+def write(path, rows, when):
+    """The table with `rows`, measured at `when`, in the places of those that it has; its head says which they are."""
+    texts = pathlib.Path(path).read_text().splitlines() if os.path.exists(path) else []
+    all_rows, first, again = replaced(path, rows), time.strftime("%Y-%m-%d", when), []
+    if len(rows) < len(all_rows):
+        first = next((text.split(",")[0] for text in texts if re.match(r"\d{4}-", text)), first)
+        names = ", ".join(dict.fromkeys(row[0].replace("|", "\\|") for row in rows))
+        again = [text for text in texts if text.startswith("* again ")]
+        again.append(f"* again {time.strftime('%Y-%m-%d %H:%M', when)}, without pages of 2 MiB: {names}")
+    pathlib.Path(path).write_text(markdown(all_rows, first, again))
+
+
+def markdown(rows, when, again):
     out = [
         "# Memory of every function and operator beside its peers",
         "",
-        f"{time.strftime('%Y-%m-%d')}, {report.machine()}, one thread; `bench/peers/memory.py`.",
+        f"{when}, {report.machine()}, one thread; `bench/peers/memory.py`.",
         "MiB by which a call's peak lies above what the process held before it, inputs among that. The result is",
         f"a part of it. Below {SLACK:.0f} MiB pages of code are not told from data.",
         "",
+        *([*again, ""] if again else []),
         summary(rows) + ".",
         "",
         "| line | dtype | class | Toy | NumPy | PyTorch | JAX | |",
@@ -210,6 +233,28 @@ def replaced(path, rows):
     return [*out, *fresh.values()]
 
 
+def known_rows(path):
+    if not path or not os.path.exists(path):
+        return []
+    with open(path) as file:
+        return [tuple(row) for row in json.load(file)]
+
+
+def measure(options, rows):
+    """Adds the rows of lines that are not among them yet."""
+    without_large_pages()
+    bench, done = Bench(options), {row[0] for row in rows}
+    for case in lines.CASES:
+        if not re.search(options.only, case.name) or case.name in done:
+            continue
+        for row in bench.rows(case):
+            rows.append(row)
+            print(line(row), flush=True)
+        if options.rows:
+            with open(options.rows, "w") as file:
+                json.dump(rows, file, indent=0)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("toy", type=os.path.abspath)
@@ -217,16 +262,15 @@ def main():
     parser.add_argument("--only", default="", help="lines whose name this expression finds")
     parser.add_argument("--write", help="a file for the table; what it has of other lines stays")
     parser.add_argument("--verbose", action="store_true", help="show what the processes say")
+    parser.add_argument("--rows", help="a file for what is measured, as JSON")
+    parser.add_argument("--read", action="store_true", help="measure nothing, only write what is in --rows")
     options = parser.parse_args()
-    bench, rows = Bench(options), []
-    for case in lines.CASES:
-        if re.search(options.only, case.name):
-            for row in bench.rows(case):
-                rows.append(row)
-                print(line(row), flush=True)
+    rows = known_rows(options.rows)
+    if not options.read:
+        measure(options, rows)
     if options.write:
-        rows = replaced(options.write, rows)
-        pathlib.Path(options.write).write_text(markdown(rows))
+        measured = os.path.getmtime(options.rows) if options.rows else time.time()
+        write(options.write, rows, time.localtime(measured))
     print(summary(rows))
 
 
