@@ -4,6 +4,7 @@
 /// Errors are exceptions.
 #include "jit/Abi.h"
 
+#include "ir/Consumption.h"
 #include "jit/AbiProducts.h"
 #include "passes/lowering/Attributes.h"
 #include "reference/EvaluatorImpl.h"
@@ -175,7 +176,7 @@ static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
   for (auto [i, v] : llvm::enumerate(op->getOperands())) {
     rt::Value leaf = leafOf(v.getType(), operands[i]);
     frame.values[v] = leaf;
-    if (!(i == 0 && consumesFirst(op))) // it stays the caller's
+    if (!(i == 0 && takesFirst(op))) // it stays the caller's
       (void)rt::takeObject(leaf);
   }
   rt::deviceSite() = toy_rt_site;

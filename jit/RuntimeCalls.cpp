@@ -33,7 +33,7 @@ static rt::TensorRef sort(Objects x, Numbers n) {
   return n[2] ? rt::sort(tensor(x, 0), n[0], n[1], {n[3], n[4]}) : rt::sort(consumed(x), n[0], n[1]);
 }
 static rt::TensorRef argsort(Objects x, Numbers n) {
-  return n[2] ? rt::argsort(tensor(x, 0), n[0], n[1], {n[3], n[4]}) : rt::argsort(tensor(x, 0), n[0], n[1]);
+  return n[2] ? rt::argsort(tensor(x, 0), n[0], n[1], {n[3], n[4]}) : rt::argsort(consumed(x), n[0], n[1]);
 }
 static rt::TensorRef cumsum(Objects x, Numbers n) { return rt::cumulate(consumed(x), n[0], false); }
 static rt::TensorRef cumprod(Objects x, Numbers n) { return rt::cumulate(consumed(x), n[0], true); }

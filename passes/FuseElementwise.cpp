@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Groups of operations that become one loop nest.
+#include "ir/Consumption.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/Rewriting.h"
@@ -246,7 +247,7 @@ private:
   static bool isOverwritten(Operation *op, Operation *root) {
     auto slice = dyn_cast<SliceOp>(op);
     return slice && any_of(slice.getX().getUsers(), [&](Operation *user) {
-             return (consumesFirst(user) || isa<ElementStoreOp>(user)) && user->getOperand(0) == slice.getX() &&
+             return (takesFirst(user) || isa<ElementStoreOp>(user)) && user->getOperand(0) == slice.getX() &&
                     user->getBlock() == op->getBlock() && op->isBeforeInBlock(user) && user->isBeforeInBlock(root);
            });
   }

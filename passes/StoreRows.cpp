@@ -5,6 +5,7 @@
 /// is stored into is not yet overwritten then: of each place of the row a turn reads what stands there, in whatever
 /// rows, and writes it last.
 #include "ir/Constants.h"
+#include "ir/Consumption.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 
@@ -261,7 +262,7 @@ private:
       return row == store.axis && isSameNumber(slice.getStarts()[row], store.start()) &&
              slice.getSteps()[row] == store.step();
     return llvm::none_of(slice.getX().getUsers(), [&](Operation *user) {
-      return consumesFirst(user) && user->getOperand(0) == slice.getX() && user->getBlock() == slice->getBlock() &&
+      return takesFirst(user) && user->getOperand(0) == slice.getX() && user->getBlock() == slice->getBlock() &&
              user->isBeforeInBlock(place());
     });
   }

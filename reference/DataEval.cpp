@@ -3,6 +3,7 @@
 /// Constants, indexing by data, strings, files, output, and the checks.
 #include "reference/EvaluatorImpl.h"
 
+#include "ir/Consumption.h"
 #include "runtime/ArrayOps.h"
 #include "runtime/Device.h"
 #include "runtime/Extern.h"
@@ -135,7 +136,7 @@ template <> void Frame::evaluate(ArgSortOp o) {
   if (ValueRange part = o.getPart(); !part.empty())
     return set(o.getResult(), rt::argsort(tensor(o.getX()), o.getAxis(), o.getDescending(),
                                           {integer(part.front()), integer(part.back())}));
-  set(o.getResult(), rt::argsort(tensor(o.getX()), o.getAxis(), o.getDescending()));
+  set(o.getResult(), rt::argsort(consume(o.getX(), o), o.getAxis(), o.getDescending()));
 }
 
 template <> void Frame::evaluate(TakeOp o) {
@@ -262,7 +263,8 @@ template <> void Frame::evaluate(LibraryOp o) {
       rt::flushDevice(("`" + std::string(function) + "` runs on the host").c_str());
     for (const rt::Tensor *t : all)
       rt::onHost(*t);
-    found = rt::callLibrary(function, all, parameters, !o.getResult(0).use_empty());
+    found = rt::callLibrary(function, all, parameters, !o.getResult(0).use_empty(),
+                            takesFirst(o) ? consume(o.getArguments()[0], o) : rt::TensorRef());
   }
   for (auto [value, tensor] : llvm::zip_equal(o.getResults(), found))
     set(value, std::move(tensor));

@@ -15,7 +15,7 @@ struct SortedPart {
 
 /// Stable, NaN last in both directions.
 TensorRef sort(TensorRef consumed, int64_t axis, bool descending);
-TensorRef argsort(const Tensor &x, int64_t axis, bool descending);
+TensorRef argsort(TensorRef consumed, int64_t axis, bool descending);
 /// The same, of which the result has a part: where it is small, without putting the others in order.
 TensorRef sort(const Tensor &x, int64_t axis, bool descending, SortedPart part);
 TensorRef argsort(const Tensor &x, int64_t axis, bool descending, SortedPart part);

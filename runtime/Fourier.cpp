@@ -288,6 +288,37 @@ double scaleOf(int64_t norm, Kind kind, int64_t points) {
                                   : 1;
 }
 
+/// Of `x` along an axis into `out`, which has as many elements along the others.
+Job jobOf(Kind kind, int64_t points, int64_t axis, int64_t norm, const Tensor &x, Tensor &out) {
+  AxisView view(out, axis);
+  return {kind,
+          points,
+          view.outer,
+          view.inner,
+          x.sizes[axis],
+          out.sizes[axis],
+          scaleOf(norm, kind, points),
+          x.as<char>(),
+          out.as<char>(),
+          static_cast<int>(sizeOf(x.dtype)),
+          static_cast<int>(sizeOf(out.dtype))};
+}
+
+bool isShort(const Job &job) { return job.isReal() ? isShortRealRow(job.points) : isShortRow(job.points); }
+
+template <typename R> void perform(Job job) {
+  constexpr int64_t grain = 1 << 15;
+  if (isShort(job))
+    parallelFor(job.outer * job.inner, grain / job.points, transformShort<R>, &job);
+  else if (goesInLanes<R>(job))
+    parallelFor(job.groups<R>(), std::max<int64_t>(1, grain / job.points / laneRows<float>), transformInLanes<R>, &job);
+  else
+    parallelFor(job.outer * job.steps(), std::max<int64_t>(1, grain / job.points / job.together()), transformSome<R>,
+                &job);
+  poll();
+}
+void perform(const Job &job, DType dtype) { realOf(dtype) == DType::F32 ? perform<float>(job) : perform<double>(job); }
+
 template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, LibraryParameters parameters) {
   constexpr const char *names[] = {"fft", "ifft", "rfft", "irfft"};
   int64_t axis = parameters[0], norm = parameters[1], points = *arguments[1]->as<int64_t>();
@@ -302,37 +333,22 @@ template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, Libr
   TensorRef out(newTensor(dtype, sizes));
   if (out->count() == 0)
     return {out};
-  AxisView view(*out, axis);
-  Job job{kind,
-          points,
-          view.outer,
-          view.inner,
-          x->sizes[axis],
-          sizes[axis],
-          scaleOf(norm, kind, points),
-          x->as<char>(),
-          out->as<char>(),
-          static_cast<int>(sizeOf(x->dtype)),
-          static_cast<int>(sizeOf(dtype))};
-  constexpr int64_t grain = 1 << 15;
-  if (kind <= Kind::Backward ? isShortRow(points) : isShortRealRow(points)) {
-    parallelFor(view.outer * view.inner, grain / points,
-                realOf(dtype) == DType::F32 ? transformShort<float> : transformShort<double>, &job);
-    poll();
-    return {out};
-  }
-  const bool isSingle = realOf(dtype) == DType::F32;
-  if (isSingle ? goesInLanes<float>(job) : goesInLanes<double>(job)) {
-    parallelFor(isSingle ? job.groups<float>() : job.groups<double>(),
-                std::max<int64_t>(1, grain / points / laneRows<float>),
-                isSingle ? transformInLanes<float> : transformInLanes<double>, &job);
-    poll();
-    return {out};
-  }
-  parallelFor(view.outer * job.steps(), std::max<int64_t>(1, grain / points / job.together()),
-              isSingle ? transformSome<float> : transformSome<double>, &job);
-  poll();
+  perform(jobOf(kind, points, axis, norm, *x, *out), dtype);
   return {out};
+}
+
+/// Rows along other axes than the last one are in a buffer, or in registers, before one of their elements is written.
+/// Short ones are not: they pass vector by vector.
+template <Kind kind> bool runOverFirst(LibraryArguments arguments, LibraryParameters parameters) {
+  auto &x = const_cast<Tensor &>(*arguments[0]);
+  const int64_t axis = parameters[0], points = *arguments[1]->as<int64_t>();
+  if (points != x.sizes[axis] || x.count() == 0)
+    return false;
+  const Job job = jobOf(kind, points, axis, parameters[1], x, x);
+  if (job.inner == 1 || isShort(job))
+    return false;
+  perform(job, x.dtype);
+  return true;
 }
 
 double transformWork(LibraryArguments arguments) {
@@ -340,8 +356,8 @@ double transformWork(LibraryArguments arguments) {
   return static_cast<double>(arguments[0]->count()) * ofAnElement;
 }
 
-constexpr LibraryRow rows[] = {{"fft", run<Kind::Forward>, transformWork},
-                               {"ifft", run<Kind::Backward>, transformWork},
+constexpr LibraryRow rows[] = {{"fft", run<Kind::Forward>, transformWork, nullptr, runOverFirst<Kind::Forward>},
+                               {"ifft", run<Kind::Backward>, transformWork, nullptr, runOverFirst<Kind::Backward>},
                                {"rfft", run<Kind::RealForward>, transformWork},
                                {"irfft", run<Kind::RealBackward>, transformWork}};
 

@@ -6,6 +6,7 @@
 #include "runtime/Apart.h"
 #include "runtime/Memory.h"
 #include "runtime/OpenBlas.h"
+#include "runtime/Ownership.h"
 
 #include <optional>
 
@@ -21,8 +22,8 @@ static const LibraryRow *findRow(std::string_view name) {
 
 /// Headers of their own over the arguments' elements: whoever updates those meanwhile works on a copy, and they live as
 /// long as the thread.
-static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArguments arguments,
-                                        LibraryParameters parameters) {
+template <typename Function>
+static std::vector<TensorRef> callApart(Function function, LibraryArguments arguments, LibraryParameters parameters) {
   struct Call {
     std::vector<TensorRef> operands, results;
     std::vector<int64_t> parameters;
@@ -46,7 +47,7 @@ static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArgumen
 }
 
 std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters,
-                                   bool wantsFirst) {
+                                   bool wantsFirst, TensorRef consumed) {
   constexpr double briefWork = 1e8; // operations: some hundredths of a second
   const LibraryRow *row = findRow(name);
   LibraryFunction function = !wantsFirst && row->withoutFirst ? row->withoutFirst : row->function;
@@ -54,7 +55,18 @@ std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments argum
   std::optional<OneBlasThread> one;
   if (row->work && work < longWork)
     one.emplace();
-  return work > briefWork ? callApart(function, arguments, parameters) : function(arguments, parameters);
+  auto call = [&](auto called) {
+    return work > briefWork ? callApart(called, arguments, parameters) : called(arguments, parameters);
+  };
+  if (!row->overFirst || !consumed || !isHeldOnce(*consumed))
+    return call(function);
+  onHostOnly(*consumed);
+  auto found = call([row](LibraryArguments of, LibraryParameters by) {
+    return row->overFirst(of, by) ? std::vector<TensorRef>() : row->function(of, by);
+  });
+  if (found.empty())
+    found.push_back(std::move(consumed));
+  return found;
 }
 
 } // namespace toy::rt

@@ -25,6 +25,9 @@ struct LibraryRow {
   double (*work)(LibraryArguments) = nullptr;
   /// Gives an empty first result and the others with the same bits, for callers that read only those.
   LibraryFunction withoutFirst = nullptr;
+  /// Puts its only result, which has the first argument's dtype and sizes, in that one's place, with the same bits;
+  /// false where it cannot.
+  bool (*overFirst)(LibraryArguments, LibraryParameters) = nullptr;
 };
 std::span<const LibraryRow> linearAlgebraFunctions();
 std::span<const LibraryRow> spectralFunctions();
@@ -32,7 +35,8 @@ std::span<const LibraryRow> fourierFunctions();
 std::span<const LibraryRow> convolutionFunctions();
 
 /// Calls a function that is known. Ctrl-C leaves a foreign function behind, which comes to its end on its own thread.
+/// `consumed` is the first argument, or null: who gives it away asks for the result in its place.
 std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters,
-                                   bool wantsFirst = true);
+                                   bool wantsFirst = true, TensorRef consumed = {});
 
 } // namespace toy::rt

@@ -181,7 +181,7 @@ static ListRef sortedTexts(const List &list, bool descending) {
   auto *begin = begins->as<int64_t>();
   for (int64_t i = 0; i < count; ++i)
     begin[i] = beginOf(list.items[i].text->text);
-  TensorRef order = argsort(*begins, 0, descending);
+  TensorRef order = argsort(begins, 0, descending);
   const auto *from = order->as<int64_t>();
   constexpr int64_t ahead = 16;
   for (int64_t i = 0; i < count; ++i) {

@@ -7,11 +7,13 @@
 
 #include "runtime/ArrayLoops.h"
 #include "runtime/Memory.h"
+#include "runtime/Ownership.h"
 #include "runtime/RowSorts.h"
 #include "runtime/Scratch.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -43,6 +45,7 @@ public:
 private:
   void putInOrder(const T *from, int64_t *to) {
     auto facts = keysOfRow(from, keys.data(), n, descending, isShared);
+    std::atomic_signal_fence(std::memory_order_seq_cst); // positions may be written over numbers of another type
     poll();
     if (std::is_sorted(keys.data(), keys.data() + n))
       std::iota(to, to + n, int64_t(0));
@@ -403,9 +406,21 @@ TensorRef argsort(const Tensor &x, int64_t axis, bool descending, SortedPart par
   return partOf<true>(x, axis, descending, part);
 }
 
-TensorRef argsort(const Tensor &x, int64_t axis, bool descending) {
-  TensorRef out(newTensor(DType::I64, x.shape()));
-  sortAny<true>(x, *out, axis, descending, {0, x.sizes[axis]});
+/// Rows that are no longer read when their positions are written: not those in lanes, of which some are sorted while
+/// others are read. Small tensors are at hand.
+static bool mayHoldPositions(const Tensor &x, int64_t axis) {
+  constexpr int64_t small = 1 << 13;
+  return sizeOf(x.dtype) == sizeOf(DType::I64) && x.sizes[axis] > longestRowInLanes && x.count() > small &&
+         isHeldOnce(x);
+}
+
+TensorRef argsort(TensorRef consumed, int64_t axis, bool descending) {
+  const bool isInPlace = mayHoldPositions(*consumed, axis);
+  if (isInPlace)
+    onHostOnly(*consumed);
+  TensorRef out(isInPlace ? newView(consumed.get(), DType::I64, consumed->shape())
+                          : newTensor(DType::I64, consumed->shape()));
+  sortAny<true>(*consumed, *out, axis, descending, {0, consumed->sizes[axis]});
   return out;
 }
 

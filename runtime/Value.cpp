@@ -6,6 +6,7 @@
 
 #include "runtime/List.h"
 #include "runtime/Memory.h"
+#include "runtime/Ownership.h"
 #include "runtime/Reachable.h"
 
 #include <cstring>
@@ -25,7 +26,7 @@ Tensor *copyOf(const Tensor *source) {
   return t;
 }
 
-static bool isHeldOnce(const Tensor &t) {
+bool isHeldOnce(const Tensor &t) {
   return t.refs.load(std::memory_order_acquire) == 1 && t.storage->refs.load(std::memory_order_acquire) == 1;
 }
 

@@ -143,6 +143,28 @@ def updates_in_place(toy):
     return same("status", failed.returncode, 1) or same("output", failed.stdout, "[5.0, 2.0, 3.0]\n")
 
 
+def results_over_operands(toy):
+    """A transform along a second axis writes over what that along the first one gave, and positions over the values
+    that nobody else reads: the peak of all values is that of one operand and one result."""
+    program = """def f(x: f64[N, M]) { return TEXT; }
+var x = rand(SIZES); var y = f(x);
+"""
+    mib = 1 << 20
+    for text, sizes, bytes_ in (
+        ("rfft2(x)", "512, 510", 5 * mib),
+        ("argsort(x[:, ::2])", "512, 1024", 7 * mib),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            path, stats = pathlib.Path(folder, "p.toy"), pathlib.Path(folder, "s.json")
+            path.write_text(program.replace("TEXT", text).replace("SIZES", sizes))
+            for flags in (["--jit=never"], ["--jit=always"]):
+                done = run([toy, f"--stats={stats}", *flags, str(path)])
+                peak = json.loads(stats.read_text())["peak_bytes"]
+                if done.returncode or peak > bytes_:
+                    return f"{text} {flags}: {peak / mib:.1f} MiB {done.stderr}"
+    return None
+
+
 def functions_in_lanes(toy):
     """Loops over elementary functions call their vectors' versions; code that does not pay for optimization has
     none."""
@@ -291,6 +313,7 @@ def all_cases():
         memory_of_many_inputs,
         memory_of_views,
         large_results,
+        results_over_operands,
         functions_in_lanes,
         updates_in_place,
         fused_chain,

@@ -220,5 +220,25 @@ LIBRARY_MUTANTS = [
         "at(partial.row, i64(0))",
     ),
     ("one thread has a piece more", "runtime/Parallel.cpp", "pieces = pieces / threads * threads;", "++pieces;"),
+    ("transforms are written over what others hold", "runtime/Library.cpp", " || !isHeldOnce(*consumed)", ""),
+    ("transforms have a place of their own", "runtime/Library.cpp", "!row->overFirst ||", "true ||"),
+    (
+        "positions are written over what others hold",
+        "runtime/Sort.cpp",
+        " > small &&\n         isHeldOnce(x)",
+        " > small",
+    ),
+    (
+        "positions have a place of their own",
+        "runtime/Sort.cpp",
+        "isInPlace = mayHoldPositions(",
+        "isInPlace = false && mayHoldPositions(",
+    ),
+    (
+        "a single step reads what it has written",
+        "runtime/FourierColumns.cpp",
+        "own < points || isOverItself ||",
+        "own < points ||",
+    ),
     ("threads store the same columns", ALONG, "begin * columns, std::min(line, end * columns)", "0, 64"),
 ]

@@ -3,6 +3,7 @@
 /// Single operations: scalars inline, groups as kernels, products as BLAS calls, views as headers; everything else is
 /// executed by the runtime through one generic call.
 #include "ir/Constants.h"
+#include "ir/Consumption.h"
 #include "passes/RowLanes.h"
 #include "passes/lowering/FunctionEmitter.h"
 #include "passes/lowering/LentArguments.h"
@@ -452,7 +453,7 @@ std::pair<Value *, SmallVector<Value *>> FunctionEmitter::passObjects(mlir::Valu
 /// operand's reference.
 void FunctionEmitter::emitEval(mlir::Operation *op) {
   bool isSum = isa<AllReduceOp>(op) && !op->hasAttr("packed"); // which loops wait for: without the evaluator's frame
-  callWithObjects(isSum ? "toy_rt_all_reduce" : "toy_rt_eval", op, op->getOperands(), consumesFirst(op));
+  callWithObjects(isSum ? "toy_rt_all_reduce" : "toy_rt_eval", op, op->getOperands(), takesFirst(op));
 }
 
 /// `function(operation, operands, results, more…)`.

@@ -3,6 +3,8 @@
 /// Operations of the runtime that compiled code calls by name, with objects and numbers in registers.
 #include "passes/lowering/FunctionEmitter.h"
 
+#include "ir/Consumption.h"
+
 #include "runtime/FormatField.h"
 #include "runtime/Random.h"
 
@@ -112,7 +114,7 @@ bool FunctionEmitter::emitRuntimeCall(mlir::Operation *op) {
   SmallVector<Value *> numbers = map_to_vector(call.attributes, [&](int64_t n) -> Value * { return b.getInt64(n); });
   for (mlir::Value v : op->getOperands().drop_front(call.objects))
     numbers.push_back(slots[v].scalar.re);
-  auto [objects, boxed] = passObjects(op->getOperands().take_front(call.objects), op, consumesFirst(op));
+  auto [objects, boxed] = passObjects(op->getOperands().take_front(call.objects), op, takesFirst(op));
   if (auto constant = dyn_cast<StrConstantOp>(op)) // its bytes are the object
     b.CreateStore(b.CreateGlobalString(constant.getValue(), "", 0, &module, /*AddNull=*/false), objects);
   mlir::Value result = op->getResult(0);

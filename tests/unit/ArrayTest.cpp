@@ -45,7 +45,7 @@ template <typename T> void checkSort(DType dtype, const std::vector<T> &x, int64
   TensorRef t(newTensor(dtype, sizes));
   std::copy_n(x.begin(), outer * n * inner, t->as<T>());
   for (bool descending : {false, true}) {
-    TensorRef values = rt::sort(t, 1, descending), positions = rt::argsort(*t, 1, descending), own(copyOf(t.get()));
+    TensorRef values = rt::sort(t, 1, descending), positions = rt::argsort(t, 1, descending), own(copyOf(t.get()));
     const void *place = own->data;
     TensorRef inPlace = rt::sort(std::move(own), 1, descending);
     ASSERT_EQ(inPlace->data, place);
