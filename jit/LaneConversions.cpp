@@ -12,6 +12,18 @@ using namespace llvm;
 
 namespace toy {
 
+/// Where floats hold both ends of the integers: the conversion of the nearest one between them. NaN becomes 0.
+static Value *clamped(IRBuilder<> &b, Value *x, Type *to, bool isUnsigned) {
+  const int width = static_cast<int>(to->getScalarSizeInBits());
+  Type *from = x->getType(), *wide = to->getWithNewBitWidth(std::max(width, 32));
+  Constant *least = ConstantFP::get(from, isUnsigned ? 0 : -std::ldexp(1.0, width - 1));
+  Constant *most = ConstantFP::get(from, std::ldexp(1.0, isUnsigned ? width : width - 1) - 1);
+  Value *inside = b.CreateSelect(b.CreateFCmpOGT(x, least), x, least); // the least for NaN
+  inside = b.CreateSelect(b.CreateFCmpOLT(inside, most), inside, most);
+  Value *whole = b.CreateTrunc(b.CreateFPToSI(inside, wide), to);
+  return isUnsigned ? whole : b.CreateSelect(b.CreateFCmpORD(x, x), whole, Constant::getNullValue(to));
+}
+
 /// The conversion of what the integers hold, with 0 in place of the rest, then the ends in place of what lies beyond
 /// them; NaN stays 0.
 static Value *saturating(IntrinsicInst *call, bool isUnsigned) {
@@ -19,6 +31,8 @@ static Value *saturating(IntrinsicInst *call, bool isUnsigned) {
   Value *x = call->getArgOperand(0);
   Type *from = x->getType(), *to = call->getType();
   const int width = static_cast<int>(to->getScalarSizeInBits());
+  if (width <= from->getFPMantissaWidth())
+    return clamped(b, x, to, isUnsigned);
   Constant *least = ConstantFP::get(from, isUnsigned ? 0 : -std::ldexp(1.0, width - 1));
   Constant *beyond = ConstantFP::get(from, std::ldexp(1.0, isUnsigned ? width : width - 1));
   Value *isInside = b.CreateAnd(b.CreateFCmpOGE(x, least), b.CreateFCmpOLT(x, beyond));

@@ -240,5 +240,17 @@ LIBRARY_MUTANTS = [
         "own < points || isOverItself ||",
         "own < points ||",
     ),
+    (
+        "what lies above is the least",
+        "jit/LaneConversions.cpp",
+        "CreateFCmpOLT(inside, most), inside, most",
+        "CreateFCmpOLT(inside, most), inside, least",
+    ),
+    (
+        "what is no number is the least",
+        "jit/LaneConversions.cpp",
+        "return isUnsigned ? whole : b.CreateSelect(b.CreateFCmpORD",
+        "return true ? whole : b.CreateSelect(b.CreateFCmpORD",
+    ),
     ("threads store the same columns", ALONG, "begin * columns, std::min(line, end * columns)", "0, 64"),
 ]
