@@ -240,6 +240,7 @@ LIBRARY_MUTANTS = [
         "own < points || isOverItself ||",
         "own < points ||",
     ),
+    ("folds in loops look at all", "passes/lowering/RowFolds.cpp", "decisive(op, rootType.getDtype()) &&", "false &&"),
     (
         "what lies above is the least",
         "jit/LaneConversions.cpp",

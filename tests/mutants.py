@@ -131,7 +131,8 @@ KINDS = {
         + ("held_operands.py", "large_inputs.py")
         + ("e2e/conversions-in-lanes.toy",),
         units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*",
-        texts=("scalarize", "sink-permutes", "fuse-views", "fuse-small-swaps", "emit/steps-without-gathers.toy"),
+        texts=("scalarize", "sink-permutes", "fuse-views", "fuse-small-swaps", "emit/steps-without-gathers.toy")
+        + ("emit/decided-folds-in-loops.toy",),
         programs=("toy-opt", "unit-tests"),
     ),
     "ranks": Kind(

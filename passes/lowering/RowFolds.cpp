@@ -369,6 +369,13 @@ void KernelEmitter::finishRowFold(mlir::Operation *op, Value *length) {
   caller.CreateCall(work, arguments);
   caller.CreateBr(on);
   caller.SetInsertPoint(many);
+  if (decisive(op, rootType.getDtype()) && ReductionAxes(op).alongLast) { // which may not need all blocks
+    kernel->eraseFromParent();
+    emitLaneReduction(op);
+    caller.CreateBr(on);
+    caller.SetInsertPoint(on);
+    return;
+  }
   Value *blocks =
       caller.CreateUDiv(caller.CreateAdd(length, caller.getInt64(reductionBlock - 1)), caller.getInt64(reductionBlock));
   auto [partials, data] = allocatePartials(blocks);
