@@ -253,5 +253,23 @@ LIBRARY_MUTANTS = [
         "return isUnsigned ? whole : b.CreateSelect(b.CreateFCmpORD",
         "return true ? whole : b.CreateSelect(b.CreateFCmpORD",
     ),
+    (
+        "rows of unknown length are folded lane by lane",
+        "passes/lowering/ReductionEmitter.cpp",
+        "inLanes = areBlocksInLanes(op, dtype)",
+        "inLanes = false && areBlocksInLanes(op, dtype)",
+    ),
+    (
+        "blocks of all rows are the first one's",
+        "passes/lowering/ReductionEmitter.cpp",
+        "joined(axes, outer, {from})",
+        "joined(axes, SmallVector<Value *>(outer.size(), i64(0)), {from})",
+    ),
+    (
+        "short rows beside columns are written out",
+        "passes/lowering/MapLoops.cpp",
+        "known->getSExtValue() > longest",
+        "known->getSExtValue() > 0",
+    ),
     ("threads store the same columns", ALONG, "begin * columns, std::min(line, end * columns)", "0, 64"),
 ]

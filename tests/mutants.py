@@ -132,7 +132,9 @@ KINDS = {
         + ("e2e/conversions-in-lanes.toy",),
         units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*",
         texts=("scalarize", "sink-permutes", "fuse-views", "fuse-small-swaps", "emit/steps-without-gathers.toy")
-        + ("emit/decided-folds-in-loops.toy",),
+        + ("emit/decided-folds-in-loops.toy",)
+        + ("e2e/rows-of-unknown-length.toy",)
+        + ("emit/rows-beside-columns.toy",),
         programs=("toy-opt", "unit-tests"),
     ),
     "ranks": Kind(

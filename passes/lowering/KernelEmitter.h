@@ -277,9 +277,8 @@ private:
                        Lanes &lanes, Lanes &totals);
   void emitStridedRows(mlir::Operation *op);
   // RowFolds.cpp
-  /// Where the lanes of a row begin in a value: lane 0's indices, the axis along which they lie (none where all lanes
-  /// have one element), and how many of the axis's indices one is from the next: in memory they are as many times apart
-  /// as the axes behind have elements.
+  /// Where the lanes of a row begin in a value: lane 0's indices, the axis along which they lie (none: all have one
+  /// element), and how many of its indices one is from the next: in memory, times the elements of the axes behind.
   struct LaneIndices {
     Indices first;
     std::optional<int64_t> row;
@@ -288,10 +287,13 @@ private:
   void beginInCaller(llvm::BasicBlock *block);
   void emitRowFold(mlir::Operation *op);
   void emitFoldCall(mlir::Operation *op, int64_t row, llvm::Value *length, int64_t mostOfFew);
-  Fold foldRowBlock(mlir::Operation *op, int64_t row, llvm::Value *begin, llvm::Value *end);
+  using LanesFrom = llvm::function_ref<Element(llvm::Value *first, llvm::Value *mask)>;
+  Fold foldRowBlock(mlir::Operation *op, llvm::Value *begin, llvm::Value *end, LanesFrom lanes);
   Fold foldLanes(mlir::Operation *op, Fold lanes);
   Fold identityLanes(mlir::Operation *op);
-  Fold stepOfLanes(mlir::Operation *op, int64_t row, llvm::Value *base, llvm::Value *mask, const Fold &before);
+  Fold stepOfLanes(mlir::Operation *op, Element lanes, llvm::Value *mask, const Fold &before);
+  Element lanesOfFold(mlir::Operation *op, const LaneIndices &at, llvm::Value *mask);
+  Element foldByBuffer(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
   llvm::Value *firstLanes(llvm::Value *count);
   Element foldMasked(mlir::Operation *op, int64_t row, llvm::Value *mask);
   Element foldFew(mlir::Operation *op, int64_t row, llvm::Value *count);
@@ -476,20 +478,18 @@ private:
   std::map<std::pair<void *, int64_t>, llvm::Value *> callerSizes;
   llvm::DenseMap<mlir::Value, Element> rowValues; ///< what inner groups give for the row at hand
   llvm::Value *callerOut = nullptr;
-  Element folded;                             ///< a result that is in registers and not there
-  llvm::SmallVector<llvm::Value *> otherOuts; ///< of a launch with several results
-  llvm::Value *others = nullptr;              ///< where their objects go
-  bool flat = false;
-  bool isOfCaller = false;                              ///< there is no kernel
+  Element folded;                                       ///< a result that is in registers and not there
+  llvm::SmallVector<llvm::Value *> otherOuts;           ///< of a launch with several results
+  llvm::Value *others = nullptr;                        ///< where their objects go
+  bool flat = false, isOfCaller = false;                ///< all axes are one; there is no kernel
   int64_t lanesKnown = 0;                               ///< how many lanes a row has, 0 if that is not known
   int64_t lanesAtOnce = reductionLanes;                 ///< of a row that is folded in a loop
-  bool movesWords = false;                              ///< the elements of a map are words of two parts
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop
   size_t splitPart = 0;
   llvm::Value *splitIndex = nullptr, *splitBegin = nullptr;
-  mlir::Operation *decided = nullptr; ///< what the current loop over a row knows at `splitIndex`
-  bool decidedValue = false;
-  llvm::SmallVector<Transposed> transposed; ///< while a tile is computed
+  mlir::Operation *decided = nullptr;            ///< what the current loop over a row knows at `splitIndex`
+  bool decidedValue = false, movesWords = false; ///< the latter: the elements of a map are words of two parts
+  llvm::SmallVector<Transposed> transposed;      ///< while a tile is computed
   Indices tileIndices;
   llvm::Value *tileRow = nullptr, *tileColumn = nullptr; ///< where it begins
   llvm::Value *divisorWasZero = nullptr; ///< a flag in memory, once there is a divisor that is not known

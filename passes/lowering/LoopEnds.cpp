@@ -200,6 +200,8 @@ void KernelEmitter::describeLoops(Function *work) {
           i.setMetadata(LLVMContext::MD_access_group, group);
   auto describe = [&](Instruction *latch, std::optional<CallTurns> calls, bool isMasked) {
     SmallVector<Metadata *> properties;
+    if (MDNode *known = latch->getMetadata(LLVMContext::MD_loop))
+      append_range(properties, drop_begin(known->operands()));
     if (reusable)
       properties.push_back(MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group}));
     if (calls) {

@@ -2,7 +2,9 @@
 /// \file
 /// Groups whose result has an element for each index: the loops over them.
 #include "passes/lowering/KernelEmitter.h"
+#include "passes/lowering/LoopProperties.h"
 
+#include "runtime/ElementFunctions.h"
 #include "runtime/Parallel.h"
 #include "runtime/Value.h"
 
@@ -118,6 +120,20 @@ void KernelEmitter::loopBySmallExponents(function_ref<void()> loops) {
   k.SetInsertPoint(done);
 }
 
+/// The loop over a short row, that was emitted last, becomes vectors: written out, LLVM would take a row a lane, and
+/// gather and scatter their elements.
+static void keepAsLoop(Instruction *latch, Value *size, int64_t bytes, bool isMasked) {
+  constexpr int64_t longest = 64;
+  LLVMContext &context = latch->getContext();
+  auto *known = dyn_cast<ConstantInt>(size);
+  if (!known || known->getSExtValue() > longest)
+    return;
+  SmallVector<Metadata *> properties = {loopProperty(context, "llvm.loop.unroll.disable")};
+  if (isMasked && known->getSExtValue() * bytes % 64 != 0)
+    properties.push_back(loopProperty(context, "llvm.loop.vectorize.predicate.enable", ConstantInt::getTrue(context)));
+  describeLoop(latch, properties);
+}
+
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
   movesWords = onlyMoves(root);
@@ -151,8 +167,11 @@ void KernelEmitter::emitMap() {
         indices.push_back(j);
         store(out, k.CreateAdd(base, j, "", true, true), indices);
       };
-      if (!isTinyRow(sizes.back()))
-        return loopOverRow(i64(0), inner.back(), outer, element);
+      if (!isTinyRow(sizes.back())) {
+        loopOverRow(i64(0), inner.back(), outer, element);
+        keepAsLoop(latches.back(), sizes.back(), bytes, !reusable && rt::laneWidth() >= 8);
+        return;
+      }
       for (int64_t j = 0, n = cast<ConstantInt>(sizes.back())->getSExtValue(); j < n; ++j)
         element(i64(j));
     });

@@ -295,6 +295,42 @@ std::pair<Value *, Value *> KernelEmitter::allocatePartials(Value *blocks) {
   return {partials, caller.CreateLoad(caller.getPtrTy(), data)};
 }
 
+/// Whether rows, of any length, are folded as vectors, what is left of them under a mask.
+static bool areRowsVectors(mlir::Operation *op, DType dtype) {
+  const ReductionAxes axes(op);
+  return isa<SumOp, ProdOp, MaxOp, MinOp>(op) && !axes.outer.empty() && axes.reduced.size() == 1 &&
+         axes.reduced[0] == tensorTypeOf(op->getOperand(0)).getRank() - 1 && dtype != DType::Bool &&
+         dtype != DType::U8 && !isHalf(dtype);
+}
+
+/// As `emitBlock`, of so few elements that the stack has room for them, as they are not computed in lanes: functions
+/// are called for vectors, also for what is left of a row, and no lane is a place in memory that is waited for.
+constexpr int64_t buffered = 256;
+Element KernelEmitter::foldByBuffer(mlir::Operation *op, const Indices &outer, Value *begin, Value *end) {
+  const DType dtype = rootType.getDtype();
+  const Element identity = identityOf(op, dtype);
+  Lanes buffer(*this, {identity.re, identity.im}, buffered);
+  Value *count = k.CreateSub(end, begin);
+  loop(i64(0), count, [&](Value *j) {
+    const Element x = reductionElement(op, outer, k.CreateAdd(begin, j, "", true, true));
+    buffer.write(j, {x.re, x.im});
+  });
+  auto lanes = [&](Value *at, Value *mask) -> Element {
+    auto part = [&](size_t p) -> Value * {
+      if (!buffer.arrays[p])
+        return nullptr;
+      Type *type = buffer.types[p];
+      auto *wide = FixedVectorType::get(type, lanesAtOnce);
+      Value *from = k.CreateInBoundsGEP(type, buffer.arrays[p], at);
+      const Align align(sizeOf(realOf(dtype)));
+      return mask ? k.CreateMaskedLoad(wide, from, align, mask, Constant::getNullValue(wide))
+                  : static_cast<Value *>(k.CreateAlignedLoad(wide, from, align));
+    };
+    return {part(0), part(1)};
+  };
+  return finishFold(op, foldRowBlock(op, i64(0), count, lanes), dtype);
+}
+
 /// The last axis is reduced.
 void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
@@ -339,7 +375,8 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   }
   // Axes that end the tensor are one axis.
   const bool areLast = axes.outer == to_vector(seq<int64_t>(axes.outer.size())) && axes.reduced.size() != 1;
-  flat = (axes.outer.empty() || areLast) && isAllElementwise(x);
+  const bool areVectors = areRowsVectors(op, dtype), inLanes = areVectors && hasLanes(x, axes.reduced[0]);
+  flat = !areVectors && (axes.outer.empty() || areLast) && isAllElementwise(x);
   begin();
   Value *out = capture(callerOut), *n = capture(length);
   SmallVector<Value *> sizes = captureAll(outerSizes);
@@ -354,8 +391,20 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     loop(i64(0), blocks, [&](Value *block) {
       Value *from = k.CreateAdd(start, k.CreateMul(block, i64(reductionBlock)));
       Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), stop);
-      Element part =
-          foldUnlessDecided(op, k.CreateICmpEQ(block, i64(0)), total, [&] { return emitBlock(op, outer, from, to); });
+      auto lanes = [&](Value *first, Value *mask) {
+        return lanesOfFold(op, {joined(axes, outer, {first}), axes.reduced[0]}, mask);
+      };
+      auto fold = [&] {
+        if (inLanes)
+          return finishFold(op, foldRowBlock(op, from, to, lanes), dtype);
+        auto asBlock = [&] { return emitBlock(op, outer, from, to); };
+        if (!areVectors)
+          return asBlock();
+        // Of longer rows, the way through the stack takes more than what is left of them.
+        return choose(
+            k.CreateICmpULE(n, i64(buffered)), dtype, [&] { return foldByBuffer(op, outer, from, to); }, asBlock);
+      };
+      Element part = foldUnlessDecided(op, k.CreateICmpEQ(block, i64(0)), total, fold);
       Element sum = choose(
           k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; },
           [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });

@@ -214,15 +214,16 @@ KernelEmitter::Fold KernelEmitter::identityLanes(mlir::Operation *op) {
                           [&](Value *part) { return part ? k.CreateVectorSplat(lanesAtOnce, part) : nullptr; });
 }
 
-/// The lanes with as many elements, from one on; of those that the mask leaves out, as they were.
-KernelEmitter::Fold KernelEmitter::stepOfLanes(mlir::Operation *op, int64_t row, Value *base, Value *mask,
-                                               const Fold &before) {
-  DType dtype = rootType.getDtype();
+/// Of the operand, as what is folded.
+Element KernelEmitter::lanesOfFold(mlir::Operation *op, const LaneIndices &at, Value *mask) {
   mlir::Value x = op->getOperand(0);
-  Indices first(tensorTypeOf(x).getRank(), i64(0));
-  first[row] = base;
-  Element elements = scalars.cast(laneElements(x, {first, row}, mask), tensorTypeOf(x).getDtype(), dtype);
-  Fold after = mergeFolds(op, before, foldOf(op, elements, dtype), dtype);
+  return scalars.cast(laneElements(x, at, mask), tensorTypeOf(x).getDtype(), rootType.getDtype());
+}
+
+/// The lanes with as many elements; of those that the mask leaves out, as they were.
+KernelEmitter::Fold KernelEmitter::stepOfLanes(mlir::Operation *op, Element lanes, Value *mask, const Fold &before) {
+  DType dtype = rootType.getDtype();
+  Fold after = mergeFolds(op, before, foldOf(op, lanes, dtype), dtype);
   for (auto [old, fresh] : zip_equal(before, after))
     if (mask && fresh)
       fresh = k.CreateSelect(mask, fresh, old);
@@ -233,8 +234,8 @@ Value *KernelEmitter::firstLanes(Value *count) {
   return k.CreateICmpULT(ramp(k, i64(1), lanesAtOnce), k.CreateVectorSplat(lanesAtOnce, count));
 }
 
-/// Elements [begin, end) of at most one block, along an axis of the operand.
-KernelEmitter::Fold KernelEmitter::foldRowBlock(mlir::Operation *op, int64_t row, Value *begin, Value *end) {
+/// Elements [begin, end) of at most one block, of which `lanes` gives so many at once.
+KernelEmitter::Fold KernelEmitter::foldRowBlock(mlir::Operation *op, Value *begin, Value *end, LanesFrom lanes) {
   IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
   SmallVector<Value *, 3> memory;
   auto write = [&](const Fold &fold) {
@@ -251,14 +252,14 @@ KernelEmitter::Fold KernelEmitter::foldRowBlock(mlir::Operation *op, int64_t row
   for (Value *part : identity)
     memory.push_back(part ? entry.CreateAlloca(part->getType()) : nullptr);
   write(identity);
+  auto step = [&](Value *base, Value *mask) { write(stepOfLanes(op, lanes(base, mask), mask, read())); };
   Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(lanesAtOnce));
   loop(i64(0), rounds, [&](Value *round) {
-    Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(lanesAtOnce), "", true, true), "", true, true);
-    write(stepOfLanes(op, row, base, nullptr, read()));
+    step(k.CreateAdd(begin, k.CreateMul(round, i64(lanesAtOnce), "", true, true), "", true, true), nullptr);
   });
   Value *rest = k.CreateURem(count, i64(lanesAtOnce));
   loop(i64(0), k.CreateZExt(k.CreateICmpNE(rest, i64(0)), k.getInt64Ty()),
-       [&](Value *) { write(stepOfLanes(op, row, k.CreateSub(end, rest), firstLanes(rest), read())); });
+       [&](Value *) { step(k.CreateSub(end, rest), firstLanes(rest)); });
   return foldLanes(op, read());
 }
 
@@ -274,7 +275,9 @@ Element KernelEmitter::foldFew(mlir::Operation *op, int64_t row, Value *count) {
 Element KernelEmitter::foldMasked(mlir::Operation *op, int64_t row, Value *mask) {
   if (isa<ArgMaxOp, ArgMinOp>(op))
     return {positionInLanes(op, row, mask)};
-  return finishFold(op, foldLanes(op, stepOfLanes(op, row, i64(0), mask, identityLanes(op))), rootType.getDtype());
+  const LaneIndices at{Indices(tensorTypeOf(op->getOperand(0)).getRank(), i64(0)), row};
+  return finishFold(op, foldLanes(op, stepOfLanes(op, lanesOfFold(op, at, mask), mask, identityLanes(op))),
+                    rootType.getDtype());
 }
 
 /// The sum of a few elements one after the other, from +0 on.
@@ -344,7 +347,12 @@ void KernelEmitter::emitFoldCall(mlir::Operation *op, int64_t row, Value *length
   lanesAtOnce = isExtremum ? extremumLanes : reductionLanes;
   Value *from = k.CreateMul(rangeBegin, i64(reductionBlock), "", true, true);
   Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock), "", true, true), n);
-  scalars.store(dtype, out, rangeBegin, finishFold(op, foldRowBlock(op, row, from, to), dtype));
+  auto lanes = [&](Value *first, Value *mask) {
+    Indices at(tensorTypeOf(op->getOperand(0)).getRank(), i64(0));
+    at[row] = first;
+    return lanesOfFold(op, {at, row}, mask);
+  };
+  scalars.store(dtype, out, rangeBegin, finishFold(op, foldRowBlock(op, from, to, lanes), dtype));
   k.CreateBr(end);
   k.SetInsertPoint(end);
   finishRowFold(op, length);
