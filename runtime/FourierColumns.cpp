@@ -246,11 +246,9 @@ template <typename R> R *parts(C<R> *at) { return reinterpret_cast<R *>(at); }
 template <typename R> void transformComplex(const Job &job, int64_t begin, int64_t end) {
   const int64_t points = job.points, own = std::min(job.own, points);
   const LanePlan<R> &plan = lanePlanFor<R>(job.isBackward(), points);
-  // Rows some pages apart push one another out of the cache while they are read. A single step writes before all is
-  // read.
-  const bool isDense = job.inner == 1, isOverItself = job.in == job.out && plan.stages.size() == 1,
-             isGathered =
-                 isDense || own < points || isOverItself || job.inner * static_cast<int64_t>(sizeof(C<R>)) % 4096 == 0;
+  // Rows some pages apart push one another out of the cache while they are read.
+  const bool isDense = job.inner == 1,
+             isGathered = isDense || own < points || job.inner * static_cast<int64_t>(sizeof(C<R>)) % 4096 == 0;
   Scratch<C<R>> work(plan.work(points) * laneRows<R>),
       all(isGathered || job.inner % laneRows<R> ? points * laneRows<R> : 0);
   for (int64_t step = begin; step < end; ++step) {
