@@ -234,12 +234,6 @@ LIBRARY_MUTANTS = [
         "isInPlace = mayHoldPositions(",
         "isInPlace = false && mayHoldPositions(",
     ),
-    (
-        "a single step reads what it has written",
-        "runtime/FourierColumns.cpp",
-        "own < points || isOverItself ||",
-        "own < points ||",
-    ),
     ("folds in loops look at all", "passes/lowering/RowFolds.cpp", "decisive(op, rootType.getDtype()) &&", "false &&"),
     (
         "what lies above is the least",
@@ -254,16 +248,22 @@ LIBRARY_MUTANTS = [
         "return true ? whole : b.CreateSelect(b.CreateFCmpORD",
     ),
     (
-        "rows of unknown length are folded lane by lane",
+        "folds of rows wait for stores",
         "passes/lowering/ReductionEmitter.cpp",
-        "inLanes = areBlocksInLanes(op, dtype)",
-        "inLanes = false && areBlocksInLanes(op, dtype)",
+        "areVectors = areRowsVectors(op, dtype)",
+        "areVectors = false",
+    ),
+    (
+        "folds of rows go through the stack",
+        "passes/lowering/ReductionEmitter.cpp",
+        "inLanes = areVectors &&",
+        "inLanes = false &&",
     ),
     (
         "blocks of all rows are the first one's",
         "passes/lowering/ReductionEmitter.cpp",
-        "joined(axes, outer, {from})",
-        "joined(axes, SmallVector<Value *>(outer.size(), i64(0)), {from})",
+        "joined(axes, outer, {first})",
+        "joined(axes, SmallVector<Value *>(outer.size(), i64(0)), {first})",
     ),
     (
         "short rows beside columns are written out",
