@@ -10,7 +10,7 @@
 namespace toy {
 
 /// Lists that are made and read in a function only, and whose elements are vectors of one known length, of which single
-/// numbers are read and stored, become vectors of all their numbers.
+/// numbers are read and stored, become vectors of all their numbers; of one length that is computed, matrices.
 void flattenLists(mlir::func::FuncOp function);
 
 } // namespace toy

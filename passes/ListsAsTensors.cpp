@@ -6,6 +6,7 @@
 #include "ir/Constants.h"
 #include "passes/FillVectors.h"
 #include "passes/ListGroups.h"
+#include "passes/ListSizes.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/RegionGraphTraits.h"
@@ -22,28 +23,18 @@ namespace {
 class Converter {
 public:
   Converter(func::FuncOp function, const llvm::DenseSet<Value> &lists, StringRef names = "list$")
-      : function(function), b(function.getContext()), names(names) {
-    auto note = [&](Value v) {
-      if (lists.contains(v))
-        (isListOfNumbers(v.getType()) ? values : outer).push_back(v);
-    };
-    for (Block *block : llvm::ReversePostOrderTraversal<Region *>(&function.getBody())) {
-      llvm::for_each(block->getArguments(), note);
-      for (Operation &op : *block)
-        llvm::for_each(op.getResults(), note);
-    }
-    nameSizes();
-  }
+      : b(function.getContext()), values(inOrder(function, lists, /*ofNumbers=*/true)),
+        outer(inOrder(function, lists, /*ofNumbers=*/false)), sizes(b.getContext(), values, names) {}
 
   /// The vector that a list becomes, under the names of its function.
   TensorType typeOf(Value v) {
     return cast<TensorType>(cast<ListType>(listTypes.try_emplace(v, v.getType()).first->second).getElement())
-        .withDims({sizes.lookup(v)});
+        .withDims({sizes.of(v)});
   }
   bool isConverted(Value v) const { return sizes.contains(v); }
 
   void run() {
-    relabelEdges();
+    sizes.relabelEdges([&](Value v) { return typeOf(v); });
     for (Value v : outer)
       v.setType(typeOfOuter(cast<ListType>(v.getType())));
     for (Value v : values)
@@ -63,6 +54,20 @@ public:
   }
 
 private:
+  static SmallVector<Value> inOrder(func::FuncOp function, const llvm::DenseSet<Value> &lists, bool ofNumbers) {
+    SmallVector<Value> found;
+    auto note = [&](Value v) {
+      if (lists.contains(v) && isListOfNumbers(v.getType()) == ofNumbers)
+        found.push_back(v);
+    };
+    for (Block *block : llvm::ReversePostOrderTraversal<Region *>(&function.getBody())) {
+      llvm::for_each(block->getArguments(), note);
+      for (Operation &op : *block)
+        llvm::for_each(op.getResults(), note);
+    }
+    return found;
+  }
+
   /// A list of lists, with vectors of any size in their places.
   static ListType typeOfOuter(ListType list) {
     auto inner = cast<ListType>(list.getElement());
@@ -72,99 +77,12 @@ private:
     return ListType::get(list.getContext(), element);
   }
 
-  /// Sizes, from those that lists are made with on. What a block is handed has the size that all ways give it, at first
-  /// of those that are known; if they differ, a name of its own, with which all begins again.
-  void nameSizes() {
-    for (Value v : values)
-      if (auto argument = dyn_cast<BlockArgument>(v);
-          argument ? argument.getOwner()->isEntryBlock()
-                   : isBeginning(v.getDefiningOp()) || isa<func::CallOp, ListElementOp>(v.getDefiningOp()))
-        newName(v);
-    for (bool again = true; again;) {
-      sizes = named;
-      const size_t before = named.size();
-      for (bool changed = true; changed && named.size() == before;) {
-        changed = false;
-        for (Value v : values)
-          if (!named.contains(v)) {
-            Dim size = sizeFrom(v);
-            if (named.size() != before || size == sizes.lookup(v)) // names are found by what was known before them
-              continue;
-            sizes[v] = size;
-            changed = true;
-          }
-      }
-      again = named.size() != before;
-    }
-  }
-  /// What is known of the size of a value now, or nothing.
-  Dim sizeFrom(Value v) {
-    if (auto list = v.getDefiningOp<ListOp>())
-      return Dim::number(b.getContext(), list.getValues().size());
-    if (auto append = v.getDefiningOp<ListAppendOp>()) {
-      Dim before = sizes.lookup(append.getList());
-      return before ? before + Dim::number(b.getContext(), 1) : Dim();
-    }
-    if (auto set = v.getDefiningOp<ListSetOp>())
-      return sizes.lookup(set.getList());
-    auto argument = cast<BlockArgument>(v);
-    Dim same;
-    for (const BlockEdge &edge : edgesInto(argument.getOwner())) {
-      Dim handed = sizes.lookup(edge.operandOf(argument));
-      if (handed && same && handed != same)
-        return newName(v);
-      same = handed ? handed : same;
-    }
-    return same;
-  }
-  Dim newName(Value v) { return named[v] = Dim::symbol(b.getContext(), (names + Twine(named.size())).str()); }
-
-  /// Other names are given on the way on which they hold: elsewhere, nobody else holds the value.
-  void relabelEdges() {
-    for (Block &block : llvm::make_early_inc_range(function.getBody()))
-      for (BlockEdge edge : edgesInto(&block)) {
-        auto needsName = [&](Value argument) {
-          return sizes.contains(argument) &&
-                 sizes.lookup(argument) != sizes.lookup(edge.operandOf(cast<BlockArgument>(argument)));
-        };
-        if (llvm::none_of(block.getArguments(), needsName))
-          continue;
-        if (!isa<cf::BranchOp>(edge.terminator))
-          edge = splitEdge(edge, edge.terminator->getLoc());
-        b.setInsertionPoint(edge.terminator);
-        for (BlockArgument argument : llvm::make_filter_range(block.getArguments(), needsName)) {
-          OpOperand &handed = edge.operands()[argument.getArgNumber()];
-          handed.set(RelabelOp::create(b, edge.terminator->getLoc(), typeOf(argument), handed.get()));
-        }
-      }
-  }
-
-  /// The length of a list, at an operation before which it may already have been changed: what it was made of is asked
-  /// before it is. One that was made longer or shorter has a length that needs no look at it.
-  Value lengthOf(Value list, Operation *at) {
-    b.setInsertionPoint(at);
-    Operation *def = list.getDefiningOp();
-    if (auto slice = dyn_cast_if_present<ListSliceOp>(def))
-      return slice.getCount();
-    if (auto made = dyn_cast_if_present<ListOp>(def))
-      return integerConstant(b, at->getLoc(), made.getValues().size());
-    if (!isa_and_present<ListAppendOp, ListSetOp>(def))
-      return DimOp::create(b, at->getLoc(), TensorType::scalar(b.getContext(), DType::I64), list, 0);
-    if (!lengths.contains(def)) {
-      Value before = lengthOf(def->getOperand(0), def);
-      if (isa<ListAppendOp>(def))
-        before = AddOp::create(b, def->getLoc(), before.getType(), before, integerConstant(b, def->getLoc(), 1));
-      lengths[def] = before;
-    }
-    return lengths[def];
-  }
-
   /// What a list is asked.
   void convertQuestion(Operation *op) {
     b.setInsertionPoint(op);
     Value answer, list = op->getOperand(0); // whose type is a vector's by now
     if (isa<ListLenOp>(op))
-      answer = lengthOf(list, op);
+      answer = sizes.lengthOf(list, op);
     else if (auto element = dyn_cast<ListElementOp>(op))
       answer = ElementOp::create(b, op->getLoc(), element.getType(), list, ValueRange(element.getIndex()));
     else
@@ -192,13 +110,10 @@ private:
                                   b.getDenseI64ArrayAttr({static_cast<int64_t>(elements.size())}));
   }
 
-  func::FuncOp function;
   OpBuilder b;
-  StringRef names;
-  SmallVector<Value> values, outer;           ///< those that become vectors; those that hold such
-  llvm::DenseMap<Value, Dim> sizes, named;    ///< of all values; of those with names of their own
-  llvm::DenseMap<Value, Type> listTypes;      ///< of values as they were
-  llvm::DenseMap<Operation *, Value> lengths; ///< of what it makes
+  SmallVector<Value> values, outer;      ///< those that become vectors; those that hold such
+  ListSizes sizes;                       ///< of all values
+  llvm::DenseMap<Value, Type> listTypes; ///< of values as they were
 };
 
 /// Functions of a module, whose calls hand vectors in and out where they handed lists.

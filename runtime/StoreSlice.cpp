@@ -98,11 +98,11 @@ TensorRef shorten(TensorRef x, int64_t rows) {
 }
 
 TensorRef append(TensorRef x, const void *row, int64_t more) {
-  constexpr int64_t mostMore = 4096; // they may never come
+  constexpr int64_t mostMore = 4096, mostBytes = 1 << 26; // they may never come
   onHostOnly(*x);
   const int64_t rows = x->sizes[0], bytes = bytesOfRow(*x);
   TensorRef longer;
-  more = std::clamp<int64_t>(more, 1, mostMore);
+  more = std::clamp<int64_t>(more, 1, std::clamp<int64_t>(mostBytes / std::max<int64_t>(bytes, 1), 1, mostMore));
   if (!isAlone(*x) || (rows + more) * bytes > x->storage->bytes) {
     longer = TensorRef(newOfRows(*x, std::max(2 * rows, rows + std::max<int64_t>(more, 4))));
     std::memcpy(longer->data, x->data, rows * bytes);
