@@ -72,7 +72,7 @@ private:
 
   /// Whether an innermost loop is small, and appends nothing but what can be stored.
   static bool isShort(CFGLoop &loop, CountedLoop &counted) {
-    constexpr size_t most = 60; // operations that are there twice
+    constexpr size_t most = 100; // operations that are there twice
     size_t operations = 0;
     llvm::SmallPtrSet<Operation *, 2> appends;
     for (BlockArgument argument : loop.getHeader()->getArguments())
@@ -93,6 +93,7 @@ private:
     CFGLoop &loop = *loops.of(header);
     CountedLoop counted = *countedLoop(loop);
     BlockEdge entry = entriesOf(loop).front();
+    sayLengths(loop, counted);
     const Location loc = header->front().getLoc();
     const Names names = namesOfLoop(loop, counted);
     b.setInsertionPoint(entry.terminator);
@@ -121,6 +122,25 @@ private:
     rest(leave, header, loc);
     entry.terminator->setSuccessor(first, entry.successor);
     return first;
+  }
+
+  /// How long a vector is behind the loop is known, though it gets so long by one number a turn.
+  void sayLengths(CFGLoop &loop, CountedLoop &counted) {
+    auto leave = cast<cf::CondBranchOp>(loop.getHeader()->getTerminator());
+    const BlockEdge exit = splitEdge({leave, 1}, leave.getLoc());
+    for (BlockArgument argument : loop.getHeader()->getArguments())
+      if (auto growth = growthOf(loop, counted, argument)) {
+        auto type = cast<TensorType>(argument.getType());
+        const Location loc = growth->append.getLoc();
+        b.setInsertionPoint(exit.terminator);
+        Value count = lengthBehind(loc, counted, static_cast<int64_t>(growth->begin.size()));
+        TensorType made = type.withDims({Dim::symbol(b.getContext(), "filled$" + std::to_string(names++))});
+        auto whole = ShortenOp::create(b, loc, made, argument, count);
+        Value named = RelabelOp::create(b, loc, type, whole);
+        argument.replaceUsesWithIf(named, [&](OpOperand &use) {
+          return use.getOwner() != whole && !loop.contains(use.getOwner()->getBlock());
+        });
+      }
   }
 
   /// What the first loop ends with is what the other one begins with.
@@ -220,11 +240,11 @@ private:
         !tensorTypeOf(append.getRow()).isScalar() || tensorTypeOf(append.getRow()).getDtype() != type.getDtype())
       return std::nullopt;
     auto isAsked = [&](Operation *user) {
-      return !loop.contains(user->getBlock()) || user == append || isa<DimOp>(user);
+      return !loop.contains(user->getBlock()) || user == append || isa<DimOp, ElementOp>(user);
     };
     auto isLast = [&](Operation *user) {
       auto relabel = dyn_cast<RelabelOp>(user);
-      return user == counted.back || isa<DimOp>(user) ||
+      return user == counted.back || isa<DimOp, ElementOp>(user) ||
              (relabel && llvm::all_of(relabel->getUsers(), [&](Operation *next) { return next == counted.back; }));
     };
     return llvm::all_of(argument.getUsers(), isAsked) && llvm::all_of(append->getUsers(), isLast)
@@ -240,9 +260,7 @@ private:
     const BlockEdge entry = entriesOf(loop).front();
     const int64_t before = static_cast<int64_t>(growth.begin.size());
     b.setInsertionPoint(entry.terminator);
-    // Of a bound far below the start, the difference would wrap.
-    Value end = MaximumOp::create(b, loc, counted.bound.getType(), counted.bound, counted.start);
-    Value count = behind(loc, difference(loc, end, counted.start), before);
+    Value count = lengthBehind(loc, counted, before);
     TensorType made = type.withDims({Dim::symbol(b.getContext(), "filled$" + std::to_string(names++))});
     Value full = FullOp::create(b, loc, made, zeroConstant(b, loc, type.getDtype()), ValueRange(count));
     for (auto [i, element] : llvm::enumerate(growth.begin))
@@ -256,7 +274,10 @@ private:
     Value stored = ElementStoreOp::create(b, loc, type, growth.vector, growth.append.getRow(), ValueRange(at));
     counted.back.getDestOperandsMutable()[number].set(stored);
     for (Operation *user : llvm::make_early_inc_range(growth.append->getUsers()))
-      user->erase(); // other names
+      if (isa<ElementOp>(user))
+        user->setOperand(0, stored);
+      else
+        user->erase(); // other names
     growth.append.erase();
   }
 
@@ -273,6 +294,12 @@ private:
     }
   }
 
+  /// The length of a vector behind a loop, before which it has so many elements.
+  Value lengthBehind(Location loc, CountedLoop &counted, int64_t before) {
+    // Of a bound far below the start, the difference would wrap.
+    Value end = MaximumOp::create(b, loc, counted.bound.getType(), counted.bound, counted.start);
+    return behind(loc, difference(loc, end, counted.start), before);
+  }
   Value behind(Location loc, Value count, int64_t more) {
     return more ? AddOp::create(b, loc, count.getType(), count, integerConstant(b, loc, more)).getResult() : count;
   }

@@ -235,6 +235,18 @@ LOOPS_MUTANTS = [
         "least",
     ),
     (
+        "a vector behind a loop has no element from before it",
+        "passes/FillVectors.cpp",
+        "lengthBehind(loc, counted, static_cast<int64_t>(growth->begin.size()))",
+        "lengthBehind(loc, counted, 0)",
+    ),
+    (
+        "what a loop has just appended is read before it is there",
+        "passes/FillVectors.cpp",
+        "user->setOperand(0, stored);",
+        "user->setOperand(0, growth.vector);",
+    ),
+    (
         "a row from before a loop lies in a matrix once for each turn",
         "passes/EqualRows.cpp",
         "(loop && !loop->contains(def->getBlock()))",
