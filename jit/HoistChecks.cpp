@@ -35,6 +35,8 @@ struct Check {
   int64_t step;
   const SCEV *size;
   const SCEV *fails = nullptr; ///< the turn that is outside, where LLVM asks for just that
+  /// Where only turns ask whose counter, which is this in the first turn, is not below what the index is counted from.
+  const SCEV *counter = nullptr, *least = nullptr;
 };
 } // namespace
 
@@ -199,8 +201,9 @@ static bool isInEachTurn(Loop &loop, const SmallPtrSetImpl<BasicBlock *> &blocks
 }
 
 /// What a check asks: its index in the first turn, the step, and the size.
-static std::tuple<const SCEV *, int64_t, const SCEV *> questionOf(const Check &check) {
-  return {check.first, check.fails ? INT64_MAX : check.step, check.size};
+using Question = std::tuple<const SCEV *, int64_t, const SCEV *, const SCEV *>;
+static Question questionOf(const Check &check) {
+  return {check.first, check.fails ? INT64_MAX : check.step, check.size, check.counter};
 }
 
 /// Whether a condition compares what is known of all turns: a counter with a bound.
@@ -220,8 +223,35 @@ static bool comparesCounters(Value *condition, Loop &loop, ScalarEvolution &evol
              [&](Value *v) { return v->getType()->isIntegerTy(1) && comparesCounters(v, loop, evolution, depth + 1); });
 }
 
+/// Whether a check is behind `if counter >= least`, of the index `counter - least`: where that is asked, no part of the
+/// difference is lost as a number without a sign, and the last turn's is the largest.
+static bool isBehindLeast(Check &check, BranchInst &branch, Loop &loop, DominatorTree &tree,
+                          ScalarEvolution &evolution) {
+  auto *compared = dyn_cast<ICmpInst>(branch.getCondition());
+  if (!compared || check.step != 1 || check.fails || check.counter ||
+      !compared->getOperand(0)->getType()->isIntegerTy(64))
+    return false;
+  for (unsigned way : {0, 1}) {
+    if (!tree.dominates(BasicBlockEdge(branch.getParent(), branch.getSuccessor(way)), check.branch->getParent()))
+      continue;
+    CmpInst::Predicate order = way == 0 ? compared->getPredicate() : compared->getInversePredicate();
+    const SCEV *a = evolution.getSCEV(compared->getOperand(0)), *b = evolution.getSCEV(compared->getOperand(1));
+    if (order == CmpInst::ICMP_SLE || order == CmpInst::ICMP_SLT)
+      std::swap(a, b), order = CmpInst::getSwappedPredicate(order);
+    auto *moving = dyn_cast<SCEVAddRecExpr>(a);
+    if ((order != CmpInst::ICMP_SGE && order != CmpInst::ICMP_SGT) || !moving || moving->getLoop() != &loop ||
+        !moving->isAffine() || !moving->getStepRecurrence(evolution)->isOne() || !evolution.isLoopInvariant(b, &loop) ||
+        evolution.getMinusSCEV(moving->getStart(), b) != check.first)
+      return false;
+    check.counter = moving->getStart();
+    check.least = b;
+    return true;
+  }
+  return false;
+}
+
 /// Whether a check is behind a branch that a counter decides: it may be there because the index is outside elsewhere.
-static bool isGuarded(const Check &check, Loop &loop, DominatorTree &tree, ScalarEvolution &evolution) {
+static bool isGuarded(Check &check, Loop &loop, DominatorTree &tree, ScalarEvolution &evolution) {
   BasicBlock *at = check.branch->getParent();
   while (at != loop.getHeader()) {
     at = tree.getNode(at)->getIDom()->getBlock();
@@ -230,7 +260,8 @@ static bool isGuarded(const Check &check, Loop &loop, DominatorTree &tree, Scala
       return true;
     const bool decides = branch->isConditional() &&
                          llvm::all_of(branch->successors(), [&](BasicBlock *to) { return loop.contains(to); });
-    if (decides && comparesCounters(branch->getCondition(), loop, evolution))
+    if (decides && comparesCounters(branch->getCondition(), loop, evolution) &&
+        !isBehindLeast(check, *branch, loop, tree, evolution))
       return true;
   }
   return false;
@@ -239,11 +270,16 @@ static bool isGuarded(const Check &check, Loop &loop, DominatorTree &tree, Scala
 /// Leaves what every turn asks, in whatever branch, and what data decide whether a turn asks: other questions need not
 /// be true of all turns.
 static void keepCertain(Loop &loop, DominatorTree &tree, ScalarEvolution &evolution, SmallVectorImpl<Check> &checks) {
-  SmallDenseMap<std::tuple<const SCEV *, int64_t, const SCEV *>, SmallPtrSet<BasicBlock *, 4>> blocks;
+  SmallDenseMap<Question, SmallPtrSet<BasicBlock *, 4>> blocks;
   for (const Check &check : checks)
     blocks[questionOf(check)].insert(check.branch->getParent());
-  erase_if(checks, [&](const Check &check) {
-    return !isInEachTurn(loop, blocks[questionOf(check)]) && isGuarded(check, loop, tree, evolution);
+  SCEVExpander expander(evolution, "");
+  Instruction *at = loop.getLoopPreheader()->getTerminator();
+  erase_if(checks, [&](Check &check) {
+    return !isInEachTurn(loop, blocks[questionOf(check)]) &&
+           (isGuarded(check, loop, tree, evolution) ||
+            (check.counter &&
+             (!expander.isSafeToExpandAt(check.counter, at) || !expander.isSafeToExpandAt(check.least, at))));
   });
 }
 
@@ -284,11 +320,17 @@ static Value *allInside(const Checked &checked, Instruction *before, ScalarEvolu
   auto expand = [&](const SCEV *s) { return expander.expandCodeFor(s, i64, before); };
   Value *back = expand(evolution.getNoopOrZeroExtend(checked.back, i64)), *all = nullptr;
   auto require = [&](Value *condition) { all = all ? b.CreateAnd(all, condition) : condition; };
-  SmallDenseSet<std::tuple<const SCEV *, int64_t, const SCEV *>> done;
+  SmallDenseSet<Question> done;
   for (const Check &check : checked.checks) {
     if (!done.insert(questionOf(check)).second)
       continue;
     Value *first = expand(check.first), *size = expand(check.size);
+    if (check.counter) { // the last turn does not ask, and so none does, or its index is inside
+      Value *start = expand(check.counter), *last = b.CreateAdd(start, back), *least = expand(check.least);
+      require(b.CreateICmpSGE(b.CreateOr(start, b.CreateOr(back, last)), b.getInt64(0)));
+      require(b.CreateOr(b.CreateICmpSLT(last, least), b.CreateICmpULT(b.CreateSub(last, least), size)));
+      continue;
+    }
     if (check.fails) {
       require(b.CreateICmpULT(back, first));
       continue;

@@ -235,6 +235,18 @@ LOOPS_MUTANTS = [
         "least",
     ),
     (
+        "what a check is behind is what is counted from",
+        "jit/HoistChecks.cpp",
+        "evolution.getMinusSCEV(moving->getStart(), b) != check.first",
+        "false",
+    ),
+    (
+        "behind a bound the last turn may be outside",
+        "jit/HoistChecks.cpp",
+        "b.CreateICmpULT(b.CreateSub(last, least), size)",
+        "b.getTrue()",
+    ),
+    (
         "a vector behind a loop has no element from before it",
         "passes/FillVectors.cpp",
         "lengthBehind(loc, counted, static_cast<int64_t>(growth->begin.size()))",

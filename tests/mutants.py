@@ -97,6 +97,7 @@ KINDS = {
             "e2e/carried-extrema.toy",
             "e2e/flat-rows.toy",
             "e2e/rows-of-one-length.toy",
+            "e2e/checks-behind-bounds.toy",
             "e2e/arguments-come-back.toy",
             "e2e/merged-axes.toy",
             "flat_rows.py",
