@@ -157,7 +157,13 @@ void shorten(Carried &c) {
   IRBuilder<> b(c.result);
   Value *early = c.early, *late = c.late;
   SmallPtrSet<Value *, 32> seen;
-  const bool hasOneZero = isNeverCarried(c.isMin ? fcPosZero : fcNegZero, late, c.result->getDataLayout(), seen);
+  const FPClassTest other = c.isMin ? fcPosZero : fcNegZero;
+  const SimplifyQuery query(c.result->getDataLayout());
+  bool hasOneZero = isNeverCarried(other, late, query, seen);
+  if (!hasOneZero && computeKnownFPClass(early, other, query).isKnownNever(other)) { // of `abs(d)`, whatever is carried
+    std::swap(early, late);
+    hasOneZero = true;
+  }
   Type *word = b.getIntNTy(early->getType()->getScalarSizeInBits());
   Value *preferred = ConstantInt::get(word, c.isMin ? APInt::getSignMask(word->getIntegerBitWidth())
                                                     : APInt::getZero(word->getIntegerBitWidth()));

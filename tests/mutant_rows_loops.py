@@ -205,6 +205,12 @@ LOOPS_MUTANTS = [
         "if (false)",
     ),
     (
+        "the zero of each operand is taken for the one that is preferred",
+        "jit/CarriedExtrema.cpp",
+        "computeKnownFPClass(early, other, query).isKnownNever(other)",
+        "true",
+    ),
+    (
         "rows of two lengths lie in one vector",
         "passes/EqualRows.cpp",
         ": row.number == group.length;",
