@@ -125,20 +125,16 @@ KINDS = {
     ),
     "library": Kind(
         LIBRARY_MUTANTS,
-        ("test_small_spectra.py", "e2e/positions.toy", "e2e/spaced-elements.toy", "test_small_products.py")
-        + ("e2e/narrow-columns.toy", "e2e/streamed-tiles.toy", "e2e/scans-of-few-columns.toy")
-        + ("e2e/small-transposes.toy",)
-        + ("e2e/element-domains.toy", "e2e/parts-of-transposes.toy", "e2e/eigenvalues.toy")
-        + ("e2e/products-by-vectors.toy", "e2e/products-in-all-layouts.toy", "e2e/sums-of-transposes.toy")
-        + ("e2e/long-convolutions.toy", "e2e/batches-of-matrices.toy", "e2e/long-rows-in-order.toy")
-        + ("e2e/scattered-apart.toy", "e2e/folds-in-groups.toy", "e2e/halves-rounded-once.toy", "e2e/element-ends.toy")
-        + ("held_operands.py", "large_inputs.py")
-        + ("e2e/conversions-in-lanes.toy",),
+        ("test_small_spectra.py", "test_small_products.py", "held_operands.py", "large_inputs.py")
+        + ("e2e/positions.toy", "e2e/spaced-elements.toy", "e2e/small-transposes.toy", "e2e/streamed-tiles.toy")
+        + ("e2e/narrow-columns.toy", "e2e/scans-of-few-columns.toy", "e2e/element-domains.toy", "e2e/eigenvalues.toy")
+        + ("e2e/parts-of-transposes.toy", "e2e/products-by-vectors.toy", "e2e/products-in-all-layouts.toy")
+        + ("e2e/sums-of-transposes.toy", "e2e/long-convolutions.toy", "e2e/batches-of-matrices.toy")
+        + ("e2e/long-rows-in-order.toy", "e2e/scattered-apart.toy", "e2e/folds-in-groups.toy", "e2e/element-ends.toy")
+        + ("e2e/halves-rounded-once.toy", "e2e/conversions-in-lanes.toy", "e2e/rows-of-unknown-length.toy"),
         units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*",
         texts=("scalarize", "sink-permutes", "fuse-views", "fuse-small-swaps", "emit/steps-without-gathers.toy")
-        + ("emit/decided-folds-in-loops.toy",)
-        + ("e2e/rows-of-unknown-length.toy",)
-        + ("emit/rows-beside-columns.toy",),
+        + ("emit/decided-folds-in-loops.toy", "emit/rows-beside-columns.toy"),
         programs=("toy-opt", "unit-tests"),
     ),
     "ranks": Kind(
