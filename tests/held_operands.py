@@ -10,11 +10,11 @@ from programs import in_turn, run_inputs, run_parts, same
 
 SETTINGS = [
     "--jit=never",
+    "--jit=always",
     "--jit=always -O0",
-    "--jit=always -O3",
-    "--jit=always --unpack",
-    "--jit=always --dynamic=on",
-    "--jit=always --no-fuse",
+    "--jit=always -O0 --unpack",
+    "--jit=always -O0 --dynamic=on",
+    "--jit=always -O0 --no-fuse",
 ]
 
 # Of a matrix `x`; `KIND(n, m)` makes one. Sizes that are written over where nobody else holds the operand.
@@ -116,7 +116,7 @@ def held_by(operation):
         for first in range(0, len(names), together):
             some = ["dying", *names[first : first + together]]
             text = program(operation, sizes[len(parts) % len(sizes)], some)
-            parts.append((text, in_turn(SETTINGS, len(parts), 2)))
+            parts.append((text, in_turn(SETTINGS, len(parts), 1)))
             wanted.append("".join(f"{name} true\n" for name in some))
         for (text, settings), results, want in zip(parts, run_parts(toy, parts), wanted):
             for setting, done in zip(settings, results):
