@@ -25,13 +25,14 @@ def ConstantOp : Toy_Op<"constant", "constantValue", [Pure, ConstantLike]> {
 def FullOp : Toy_Op<"full", "filled", [Pure, Toy_IndexMap, Toy_PartWise]> {
   let summary = "a tensor filled with one value";
   let description = [{
-    One size operand an axis.
+    One size operand an axis. Of one that is `unwritten`, each element is stored before anybody reads it: compiled code
+    leaves memory as it is.
 
     ```mlir
     %r = toy.full %value, %n : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
     ```
   }];
-  let arguments = (ins Toy_Scalar:$value, Variadic<Toy_Index>:$sizes);
+  let arguments = (ins Toy_Scalar:$value, Variadic<Toy_Index>:$sizes, UnitAttr:$unwritten);
   let results = (outs Toy_Tensor:$result);
 }
 

@@ -262,7 +262,7 @@ private:
     b.setInsertionPoint(entry.terminator);
     Value count = lengthBehind(loc, counted, before);
     TensorType made = type.withDims({Dim::symbol(b.getContext(), "filled$" + std::to_string(names++))});
-    Value full = FullOp::create(b, loc, made, zeroConstant(b, loc, type.getDtype()), ValueRange(count));
+    Value full = FullOp::create(b, loc, made, zeroConstant(b, loc, type.getDtype()), ValueRange(count), true);
     for (auto [i, element] : llvm::enumerate(growth.begin))
       full = ElementStoreOp::create(b, loc, made, full, element,
                                     ValueRange(integerConstant(b, loc, static_cast<int64_t>(i))));

@@ -169,6 +169,18 @@ LOOPS_MUTANTS = [
         "return block != nullptr;",
     ),
     (
+        "vectors that a loop fills are zeros before",
+        "passes/FillVectors.cpp",
+        "ValueRange(count), true);",
+        "ValueRange(count), false);",
+    ),
+    (
+        "tensors of zeros are left as they are",
+        "passes/lowering/KernelLoops.cpp",
+        "if (isZeros() && root.getDefiningOp<FullOp>().getUnwritten())",
+        "if (isZeros())",
+    ),
+    (
         "a vector that a loop fills has its last length in the loop",
         "passes/FillVectors.cpp",
         "askCounter(growth.vector, counted, before, &loop);",

@@ -117,6 +117,7 @@ KINDS = {
             "lists-as-tensors",
             "flatten-lists",
             "lists-as-matrices",
+            "emit/vectors-without-zeros.toy",
             "bound-indices",
             "place-unique",
             "emit/straight-code.toy",

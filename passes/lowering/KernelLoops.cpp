@@ -440,7 +440,9 @@ Slot KernelEmitter::emit() {
   }
   Value *counter = module.getOrInsertGlobal("toy_rt_loops", caller.getInt64Ty());
   caller.CreateStore(caller.CreateAdd(caller.CreateLoad(caller.getInt64Ty(), counter), caller.getInt64(1)), counter);
-  if (isZeros())
+  if (isZeros() && root.getDefiningOp<FullOp>().getUnwritten())
+    ;
+  else if (isZeros())
     emitZeros();
   else if (def && def->hasTrait<OpTrait::Reduction>())
     emitReduction(def);
