@@ -375,9 +375,9 @@ def partial_sums(toy):
 ROTATED = turned_by_ropes("interleaved", "bf16", 2, 5, 3, 8) + "var (a, b) = both(q, k, w); print(a); print(b);"
 
 
-def older(toy):
+def older(toy, capabilities=("75",)):
     """PTX 6.3 and 7.0, for devices before those that the other cases play."""
-    for capability in ("75", "80"):
+    for capability in capabilities:
         os.environ["TOY_FAKE_CAPABILITY"] = capability
         try:
             for text in (
@@ -446,4 +446,5 @@ def all_cases():
         yield f"device: {check.__name__.replace('_', ' ')}", check
     yield "device: positions of other types", lambda toy: positions(toy, 1), "nightly"
     yield "device: columns of other lengths", lambda toy: columns(toy, 1), "nightly"
+    yield "device: older, capability 8.0", lambda toy: older(toy, ("80",)), "nightly"
     yield "device: transposes of other types", lambda toy: transposes(toy, 1), "nightly"
