@@ -15,6 +15,13 @@ namespace toy {
 /// Rows of more numbers are filled by loops.
 constexpr int64_t mostNumbers = 16;
 
+/// The number of elements that something makes a vector with.
+static Value countOf(Operation *maker) {
+  return isa<FullOp>(maker) ? cast<FullOp>(maker).getSizes()[0] : cast<ShortenOp>(maker).getCount();
+}
+
+Value EqualRows::count() const { return countOf(maker); }
+
 EqualRowsOf::EqualRowsOf(func::FuncOp function) : liveness(function), loops(function) {
   for (Block *block : llvm::ReversePostOrderTraversal<Region *>(&function.getBody())) {
     llvm::for_each(block->getArguments(), [&](Value v) { note(v); });
@@ -35,10 +42,11 @@ SmallVector<EqualRows> EqualRowsOf::groups() {
   }
   llvm::MapVector<void *, EqualRows> byLeader;
   for (const RowLength &row : lengths) {
-    auto [known, isNew] = byLeader.try_emplace(leader(row.list), EqualRows{{}, row.number, row.count});
+    auto [known, isNew] = byLeader.try_emplace(leader(row.list), EqualRows{{}, row.number, row.maker});
     const EqualRows &group = known->second;
-    const bool isSame = row.count && group.count ? areSame(row.count, group.count) : row.number == group.length;
-    if (!isSame || (row.count && (!group.count || noMatrix.contains(known->first))))
+    const bool isSame =
+        row.maker && group.maker ? areSame(countOf(row.maker), group.count()) : row.number == group.length;
+    if (!isSame || (row.maker && (!group.maker || noMatrix.contains(known->first))))
       stay.insert(known->first);
   }
   for (Value v : lists)
@@ -121,19 +129,19 @@ void EqualRowsOf::putIn(Value list, Value row, Operation *at) {
     return leave(list);
   if (Dim size = cast<TensorType>(row.getType()).getDim(0);
       size.isNumber() && size.value() >= 1 && size.value() <= mostNumbers) {
-    lengths.push_back({list, size.value(), {}});
+    lengths.push_back({list, size.value(), nullptr});
     return;
   }
   llvm::DenseSet<Value> seen;
-  std::optional<Value> count = set ? std::nullopt : countOf(row, loops.of(at->getBlock()), seen);
-  if (!count || !*count)
+  std::optional<Operation *> maker = set ? std::nullopt : makerOf(row, loops.of(at->getBlock()), seen);
+  if (!maker || !*maker)
     return leave(list);
-  lengths.push_back({list, 0, *count});
+  lengths.push_back({list, 0, *maker});
 }
 
-/// The number of elements that a vector was made with in a loop, or nothing. Null where only itself says it: a loop
-/// that stores into the vector hands it on.
-std::optional<Value> EqualRowsOf::countOf(Value row, CFGLoop *loop, llvm::DenseSet<Value> &seen) const {
+/// What made a vector in a loop, one of several that are given the same count, or nothing. Null where only itself says
+/// it: a loop that stores into the vector hands it on.
+std::optional<Operation *> EqualRowsOf::makerOf(Value row, CFGLoop *loop, llvm::DenseSet<Value> &seen) const {
   while (isa_and_present<RelabelOp, ElementStoreOp>(row.getDefiningOp()))
     row = row.getDefiningOp<RelabelOp>() ? row.getDefiningOp<RelabelOp>().getX()
                                          : row.getDefiningOp<ElementStoreOp>().getX();
@@ -141,19 +149,19 @@ std::optional<Value> EqualRowsOf::countOf(Value row, CFGLoop *loop, llvm::DenseS
     // A row from outside of the loop may be put into the list in each turn: a list has it once then.
     if (!isa<FullOp, ShortenOp>(def) || (loop && !loop->contains(def->getBlock())))
       return std::nullopt;
-    return isa<FullOp>(def) ? cast<FullOp>(def).getSizes()[0] : cast<ShortenOp>(def).getCount();
+    return def;
   }
   if (!seen.insert(row).second)
-    return Value();
+    return nullptr;
   auto argument = cast<BlockArgument>(row);
-  Value count;
+  Operation *maker = nullptr;
   for (const BlockEdge &edge : edgesInto(argument.getOwner())) {
-    std::optional<Value> handed = countOf(edge.operandOf(argument), loop, seen);
-    if (!handed || (*handed && count && !areSame(*handed, count)))
+    std::optional<Operation *> handed = makerOf(edge.operandOf(argument), loop, seen);
+    if (!handed || (*handed && maker && !areSame(countOf(*handed), countOf(maker))))
       return std::nullopt;
-    count = count ? count : *handed;
+    maker = maker ? maker : *handed;
   }
-  return argument.getOwner()->isEntryBlock() ? std::nullopt : std::optional(count);
+  return argument.getOwner()->isEntryBlock() ? std::nullopt : std::optional(maker);
 }
 
 /// Whether a use of a row comes before an operation that changes it, and asks for numbers.

@@ -18,7 +18,10 @@ using RowStores = llvm::SmallVector<ElementStoreOp, 2>;
 struct EqualRows {
   llvm::SmallVector<mlir::Value> lists; ///< as they are made
   int64_t length = 0;                   ///< or 0, where it is the same count that each row was made with:
-  mlir::Value count;
+  mlir::Operation *maker = nullptr;     ///< what makes one of the rows
+
+  /// What the maker is given: asked when it is needed, since a length that it was may have become a matrix's by then.
+  mlir::Value count() const;
 };
 
 class EqualRowsOf {
@@ -36,7 +39,7 @@ private:
   struct RowLength {
     mlir::Value list;
     int64_t number; ///< or 0:
-    mlir::Value count;
+    mlir::Operation *maker;
   };
 
   void note(mlir::Value v);
@@ -52,7 +55,8 @@ private:
   bool isThere(ListElementOp row, mlir::Operation *op) const;
   bool isChanged(ElementStoreOp store);
   std::optional<RowStores> storesOf(ListSetOp set);
-  std::optional<mlir::Value> countOf(mlir::Value row, mlir::CFGLoop *loop, llvm::DenseSet<mlir::Value> &seen) const;
+  std::optional<mlir::Operation *> makerOf(mlir::Value row, mlir::CFGLoop *loop,
+                                           llvm::DenseSet<mlir::Value> &seen) const;
 
   mlir::Liveness liveness;
   FunctionLoops loops;

@@ -32,7 +32,7 @@ public:
                           auto made = v.getDefiningOp<ListOp>();
                           return !made || dominance.dominates(first, made.getOperation());
                         }) &&
-           isKnown(group.count);
+           isKnown(group.count());
   }
 
   void make() {
@@ -89,7 +89,7 @@ private:
     constexpr int64_t mostColumns = (int64_t{1} << 47) - 1;
     b.setInsertionPoint(first);
     const Location loc = first->getLoc();
-    columns = known(group.count);
+    columns = known(group.count());
     Type type = columns.getType();
     Value none = integerConstant(b, loc, 0);
     Value least = MaximumOp::create(b, loc, type, columns, none);

@@ -231,13 +231,13 @@ LOOPS_MUTANTS = [
     (
         "rows of two counts lie in one matrix",
         "passes/EqualRows.cpp",
-        "areSame(row.count, group.count) :",
+        "areSame(countOf(row.maker), group.count()) :",
         "true :",
     ),
     (
         "a row that two ways give has the length of one",
         "passes/EqualRows.cpp",
-        "(*handed && count && !areSame(*handed, count))",
+        "(*handed && maker && !areSame(countOf(*handed), countOf(maker)))",
         "false",
     ),
     (

@@ -65,3 +65,22 @@ func.func @shared(%n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> !toy.tensor
   %e = toy.element %q, %k : (!toy.tensor<f64[s1]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
   return %e : !toy.tensor<f64[]>
 }
+// Rows with as many numbers as another matrix has rows, whose length is asked otherwise by then.
+// CHECK-LABEL: @lengths
+// CHECK: toy.append {{.*}} -> !toy.tensor<f64[1, "columns$0"]>
+// CHECK: toy.append {{.*}} -> !toy.tensor<f64[1, "columns$1"]>
+// CHECK-NOT: toy.list
+func.func @lengths(%n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>) -> (!toy.tensor<f64[]>, !toy.tensor<f64[]>) {
+  %l = toy.list : () -> !toy.list<!toy.tensor<f64["?"]>>
+  %a = toy.full %v, %n : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[a]>
+  %x = toy.list_append %l, %a : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<f64[a]>) -> !toy.list<!toy.tensor<f64["?"]>>
+  %c = toy.list_len %x : (!toy.list<!toy.tensor<f64["?"]>>) -> !toy.tensor<i64[]>
+  %r = toy.list_element %x, %i : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[s0]>
+  %e = toy.element %r, %i : (!toy.tensor<f64[s0]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  %m = toy.list : () -> !toy.list<!toy.tensor<f64["?"]>>
+  %b = toy.full %v, %c : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[b]>
+  %y = toy.list_append %m, %b : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<f64[b]>) -> !toy.list<!toy.tensor<f64["?"]>>
+  %q = toy.list_element %y, %i : (!toy.list<!toy.tensor<f64["?"]>>, !toy.tensor<i64[]>) -> !toy.tensor<f64[s1]>
+  %f = toy.element %q, %i : (!toy.tensor<f64[s1]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  return %e, %f : !toy.tensor<f64[]>, !toy.tensor<f64[]>
+}
