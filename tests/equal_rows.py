@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random loops over lists of rows of one length that an argument says, which become matrices, beside the evaluator:
-lists that begin empty or with rows, grow by rows that loops fill, of that length or another, have second names, change
-in places inside and outside, and have no rows or rows of no numbers."""
+lists that begin empty or with rows, grow by rows that loops fill, of that length or another, or as long as another list is,
+have second names, change in places inside and outside, and have no rows or rows of no numbers."""
 import random
 
 import flat_rows
@@ -36,12 +36,15 @@ class Program(flat_rows.Program):
         self.odd = self.rng.random() < 0.15
         self.other = self.rng.random() < 0.15  # a row has another length
         self.shared = self.rng.random() < 0.2  # lists have second names
+        self.counted = random.Random(f"counts {seed}").random() < 0.2  # rows are as long as another list
 
     def value(self):
         return f"{self.kind}({self.number()})"
 
     def row(self):
-        length = "m + 1" if self.other and self.rng.random() < 0.2 else "m"
+        length = "len(c)" if self.counted else "m"
+        if self.other and self.rng.random() < 0.2:
+            length += " + 1"
         return f"filled({length}, {self.value()})" if self.lists else f"full([{length}], {self.value()})"
 
     def column(self):
@@ -72,7 +75,8 @@ class Program(flat_rows.Program):
         return rng.choice(forms)
 
     def text(self):
-        text = super().text().replace("def f() {", "def f(m: i64) {", 1)
+        begin = "  var c = list(); for k in range(m) { c = append(c, full([m], k)); }\n" if self.counted else ""
+        text = super().text().replace("def f() {\n", "def f(m: i64) {\n" + begin, 1)
         call = "try { print(f()); } catch e { print(e.text); }\n"
         calls = "".join(call.replace("f()", f"f({m})") for m in (3, 0, self.rng.choice([1, 2, 17, -1])))
         turn = self.rng.choice(TURNS).format(dtype=self.kind)
