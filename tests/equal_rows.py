@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random loops over lists of rows of one length that an argument says, which become matrices, beside the evaluator:
-lists that begin empty or with rows, grow by rows that loops fill, of that length or another, or as long as another list is,
-have second names, change in places inside and outside, and have no rows or rows of no numbers."""
+lists that begin empty or with rows, grow by rows that loops fill, of that length or another, or as long as another
+list is, have second names, change in places inside and outside, and have no rows or rows of no numbers."""
 import random
 
 import flat_rows
