@@ -2,10 +2,11 @@
 """Random loops over lists of rows of one length that an argument says, which become matrices, beside the evaluator:
 lists that begin empty or with rows, grow by rows that loops fill, of that length or another, or as long as another
 list is, have second names, change in places inside and outside, and have no rows or rows of no numbers."""
+import functools
 import random
 
 import flat_rows
-from programs import in_turn, of_this_build, run_parts
+from programs import of_this_build
 
 DAILY, NIGHTLY = 40, 600
 FILLED = """def filled(m: i64, v: {dtype}) {{
@@ -83,15 +84,7 @@ class Program(flat_rows.Program):
         return FILLED.format(dtype=self.kind, turn=turn) * self.lists + text.replace(call, calls)
 
 
-def random_programs(toy, seeds, every_setting):
-    texts = [Program(seed).text() for seed in seeds]
-    settings = [flat_rows.SETTINGS if every_setting else in_turn(flat_rows.SETTINGS, i, 2) for i in range(len(texts))]
-    for text, used, results in zip(texts, settings, run_parts(toy, list(zip(texts, settings)))):
-        outputs = [done.stdout + done.stderr for done in results]
-        if not results[0].stdout or any(output != outputs[0] for output in outputs):
-            return "\n".join([text, *(f"{setting}: {output}" for setting, output in zip(used, outputs))])
-
-
 def all_cases():
-    yield "equal rows: random programs", lambda toy: random_programs(toy, of_this_build(DAILY), False)
-    yield "equal rows: more of them", lambda toy: random_programs(toy, range(NIGHTLY), True), "nightly"
+    programs = functools.partial(flat_rows.random_programs, generator=Program)
+    yield "equal rows: random programs", lambda toy: programs(toy, of_this_build(DAILY), False)
+    yield "equal rows: more of them", lambda toy: programs(toy, range(NIGHTLY), True), "nightly"

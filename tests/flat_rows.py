@@ -118,8 +118,8 @@ class Program:
         return "\n".join(lines) + "\ntry { print(f()); } catch e { print(e.text); }\n"
 
 
-def random_programs(toy, seeds, every_setting):
-    texts = [Program(seed).text() for seed in seeds]
+def random_programs(toy, seeds, every_setting, generator=Program):
+    texts = [generator(seed).text() for seed in seeds]
     settings = [SETTINGS if every_setting else in_turn(SETTINGS, i, 2) for i in range(len(texts))]
     for text, used, results in zip(texts, settings, run_parts(toy, list(zip(texts, settings)))):
         outputs = [done.stdout + done.stderr for done in results]

@@ -405,6 +405,8 @@ bool KernelEmitter::isZeros() {
 
 /// By libc where one thread is as fast as all, else by a kernel.
 void KernelEmitter::emitZeros() {
+  if (root.getDefiningOp<FullOp>().getUnwritten())
+    return;
   constexpr int64_t mostBytes = 1 << 20;
   Value *bytes = product(resultSizes());
   bytes = caller.CreateMul(bytes, caller.getInt64(sizeOf(rootType.getDtype())));
@@ -440,9 +442,7 @@ Slot KernelEmitter::emit() {
   }
   Value *counter = module.getOrInsertGlobal("toy_rt_loops", caller.getInt64Ty());
   caller.CreateStore(caller.CreateAdd(caller.CreateLoad(caller.getInt64Ty(), counter), caller.getInt64(1)), counter);
-  if (isZeros() && root.getDefiningOp<FullOp>().getUnwritten())
-    ;
-  else if (isZeros())
+  if (isZeros())
     emitZeros();
   else if (def && def->hasTrait<OpTrait::Reduction>())
     emitReduction(def);
