@@ -177,6 +177,13 @@ LogicalResult convolved(RuleContext &ctx) {
   return ctx.result(ctx.dtype(0), dims);
 }
 
+/// Of values of any sizes in a vector of the same dtype.
+LogicalResult places(RuleContext &ctx) {
+  if (ctx.rank(0) != 1 || ctx.dtype(0) != ctx.dtype(1))
+    return ctx.fail(DiagId::NeedsShape, ctx.name, "a vector", ctx.tensor(0));
+  return ctx.result(DType::I64, ctx.tensor(1).getDims());
+}
+
 Rule ruleNamed(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
 #define TOY_LIBRARY(NAME, RULE) .Case(#NAME, RULE)

@@ -99,6 +99,16 @@ RValue libraryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return libraryCall(g, r, function, operands, parameters, sources);
 }
 
+/// `_search(a, v, right)`: both in one dtype, halves of floats as f32.
+RValue searchBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue given[] = {tensorArgument(g, args, "a"), tensorArgument(g, args, "v")};
+  DType dtype = promoteAll(given);
+  if (isHalf(dtype))
+    dtype = DType::F32;
+  Value operands[] = {castVal(g, given[0], dtype, r), castVal(g, given[1], dtype, r)};
+  return libraryCall(g, r, "search", operands, {flagArgument(g, args, "right", false)});
+}
+
 static int64_t normOf(IRGen &g, Bound &args) {
   if (!args.has("norm"))
     return 0;

@@ -13,7 +13,8 @@
 namespace toy::rt {
 
 static const LibraryRow *findRow(std::string_view name) {
-  for (auto rows : {linearAlgebraFunctions(), spectralFunctions(), fourierFunctions(), convolutionFunctions()})
+  for (auto rows :
+       {linearAlgebraFunctions(), spectralFunctions(), fourierFunctions(), convolutionFunctions(), searchFunctions()})
     for (const LibraryRow &row : rows)
       if (row.name == name)
         return &row;

@@ -33,6 +33,7 @@ std::span<const LibraryRow> linearAlgebraFunctions();
 std::span<const LibraryRow> spectralFunctions();
 std::span<const LibraryRow> fourierFunctions();
 std::span<const LibraryRow> convolutionFunctions();
+std::span<const LibraryRow> searchFunctions();
 
 /// Calls a function that is known. Ctrl-C leaves a foreign function behind, which comes to its end on its own thread.
 /// `consumed` is the first argument, or null: who gives it away asks for the result in its place.

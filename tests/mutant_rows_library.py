@@ -10,6 +10,7 @@ EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/C
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 SMALL, SWAPS = "passes/lowering/SmallTransposes.cpp", "passes/SmallSwaps.cpp"
 ELEMENTS = "runtime/ElementKernels.cpp"
+SEARCH = "runtime/Search.cpp"
 TILED, SCALARS = "passes/lowering/TiledEmitter.cpp", "passes/lowering/ScalarEmitter.cpp"
 SHARED, ALONG = "runtime/SharedSorts.h", "runtime/AlongAxis.cpp"
 BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
@@ -100,6 +101,10 @@ LIBRARY_MUTANTS = [
     ("the least numbers go through log1p", ELEMENTS, "fabs<N>(v[0]) < 0x1p-60 ? v[0] : ", ""),
     ("lanes ask for themselves", REGISTERS, "lane == 0 || bits[lane] != bits[lane - 1]", "lane == 0"),
     ("streams of tiles have gaps", TILED, "k.CreateSub(last, first), bytes)", "k.CreateSub(last, first), i64(8))"),
+    ("searches end one step early", SEARCH, "n > 1; n -=", "n > 2; n -="),
+    ("places before equal elements are those behind", SEARCH, "right ? ~wanted[r]", "!right ? ~wanted[r]"),
+    ("nan goes where numbers do", SEARCH, "anyNan |= nanClass(from[j]) != 0", "anyNan |= false"),
+    ("numbers are sought among nan", SEARCH, "return nanClass(x) == 0; }", "return true; }"),
     ("any row is streamed", TILED, "caller.CreateAnd(isLarge, areLines)", "isLarge"),
     ("blocks side by side are one", "runtime/TransposeKernels.cpp", "column / N * N,", "0,"),
     (

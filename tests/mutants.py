@@ -132,10 +132,15 @@ KINDS = {
         + ("e2e/parts-of-transposes.toy", "e2e/products-by-vectors.toy", "e2e/products-in-all-layouts.toy")
         + ("e2e/sums-of-transposes.toy", "e2e/long-convolutions.toy", "e2e/batches-of-matrices.toy")
         + ("e2e/long-rows-in-order.toy", "e2e/scattered-apart.toy", "e2e/folds-in-groups.toy", "e2e/element-ends.toy")
-        + ("e2e/halves-rounded-once.toy", "e2e/conversions-in-lanes.toy", "e2e/rows-of-unknown-length.toy"),
+        + (
+            "e2e/halves-rounded-once.toy",
+            "e2e/conversions-in-lanes.toy",
+            "e2e/rows-of-unknown-length.toy",
+            "e2e/sorted-places.toy",
+        ),
         units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*",
         texts=("scalarize", "sink-permutes", "fuse-views", "fuse-small-swaps", "emit/steps-without-gathers.toy")
-        + ("emit/decided-folds-in-loops.toy", "emit/rows-beside-columns.toy"),
+        + ("emit/decided-folds-in-loops.toy", "emit/rows-beside-columns.toy", "emit/streamed-tiles.toy"),
         programs=("toy-opt", "unit-tests"),
     ),
     "ranks": Kind(

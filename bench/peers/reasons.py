@@ -37,7 +37,6 @@ REASONS = [
     ("exp2", "f32|f64", "10.*", "as exp: within 1 ulp"),
     ("sort.*|argsort", ".*", ".*", "keys are mapped to integers first, so that NaN and the zeros have their order"),
     ("nanmin|nanmax|isclose|array_equal", ".*", "10.*", "bound by memory: within what runs differ"),
-    ("interp|searchsorted|digitize", ".*", ".*", "a pass over all points for each step of the search"),
     ("stft", ".*", ".*", "the result is transposed in memory; the peer's is a view"),
     ("istft|scatter_add", ".*", ".*", "presumed: written in the language, as gathers and sums by position"),
     ("histogram", ".*", ".*", "bins are computed and compared with their edges in several passes"),
