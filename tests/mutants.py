@@ -120,6 +120,7 @@ KINDS = {
             "emit/vectors-without-zeros.toy",
             "bound-indices",
             "place-unique",
+            "emit/appended.toy",
             "emit/straight-code.toy",
         ),
         programs=("toy-opt",),
