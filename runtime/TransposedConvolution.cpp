@@ -8,6 +8,7 @@
 #include "runtime/ArrayLoops.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 namespace toy::rt {
@@ -48,13 +49,16 @@ void chooseWeights(const Tensor &w, std::span<const Phase> phases, int64_t group
   }
   for (const Phase &p : phases)
     elements.push_back(p.elements);
+  std::vector<int64_t> places(some);
+  for (int64_t k = 0; k < some; ++k)
+    places[k] = origin + offsetOf(k, elements, strides);
   E *to = chosen.as<E>();
   Watch watch;
   for (int64_t o = 0; o < groups * perOut; ++o)
     for (int64_t c = 0; c < perIn; ++c) {
-      const E *from = w.as<E>() + ((o / perOut * perIn + c) * perOut + o % perOut) * window + origin;
+      const E *from = w.as<E>() + ((o / perOut * perIn + c) * perOut + o % perOut) * window;
       for (int64_t k = 0; k < some; ++k, watch())
-        *to++ = from[offsetOf(k, elements, strides)];
+        *to++ = from[places[k]];
     }
 }
 
@@ -121,19 +125,21 @@ bool convolveTransposed(const Tensor &x, const Tensor &w, std::span<const Convol
     count *= static_cast<double>(std::min(a.stride, a.out));
   if (count > few)
     return false;
-  std::vector<int64_t> starts(axes.size(), 0);
-  for (;;) {
-    std::vector<Phase> phases;
-    for (size_t i = 0; i < axes.size(); ++i)
-      phases.push_back(phaseOf(axes[i], starts[i]));
-    if (!convolvePhase(x, w, axes, phases, groups, out))
-      return false;
-    size_t axis = 0;
-    while (axis < axes.size() && ++starts[axis] == std::min(axes[axis].stride, axes[axis].out))
-      starts[axis++] = 0;
-    if (axis == axes.size())
-      return true;
-  }
+  std::atomic<bool> areAll = true;
+  parallelPieces(static_cast<int64_t>(count), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t number = begin; number < end; ++number) {
+      std::vector<Phase> phases;
+      int64_t rest = number;
+      for (const ConvolutionAxis &a : axes) {
+        const int64_t some = std::min(a.stride, a.out);
+        phases.push_back(phaseOf(a, rest % some));
+        rest /= some;
+      }
+      if (!convolvePhase(x, w, axes, phases, groups, out))
+        areAll = false;
+    }
+  });
+  return areAll;
 }
 
 } // namespace toy::rt
