@@ -22,6 +22,10 @@ template <int N> Lanes<N> expOfAny(Lanes<N> x) {
 }
 template <int N> Mask<N> RealExp(Lanes<N> *v) {
   Lanes<N> x = v[0];
+  if constexpr (N == 1) { // a device's thread: what a branch needs afterwards would wait in registers
+    v[0] = expOfAny<N>(x);
+    return ~Mask<N>{};
+  }
   Mask<N> isInRange = isBelow<N>(x, 708);
   v[0] = exp<N>(x);
   if (__builtin_expect(!areAll(isInRange), 0))
