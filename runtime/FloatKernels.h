@@ -121,8 +121,8 @@ template <int N> FloatMask<N> SingleSinh(Floats<N> *v) {
 struct PartsOfFunction {
   float middles[8], values[8], coefficients[7][8];
 };
-/// table[i] in each lane: a register that one instruction chooses from, or loads.
-template <int N> Floats<N> fromTable(const float (&table)[8], FloatMask<N> i) {
+/// table[i modulo its size] in each lane: registers that one instruction chooses from, or loads.
+template <int N, int size> Floats<N> fromTable(const float (&table)[size], FloatMask<N> i) {
 #ifdef __AVX512F__
   constexpr int most = 16;
 #else
@@ -134,28 +134,38 @@ template <int N> Floats<N> fromTable(const float (&table)[8], FloatMask<N> i) {
     both.hi = fromTable<N / 2>(table, i.hi);
     return both;
   }
-#ifdef __AVX2__
-  using Eight = float __attribute__((vector_size(32)));
-  Eight whole;
-  __builtin_memcpy(&whole, table, sizeof whole);
-#endif
 #ifdef __AVX512F__
   if constexpr (N == 16) {
     using Sixteen = float __attribute__((vector_size(64)));
     using Numbers = int __attribute__((vector_size(64)));
-    Sixteen twice = __builtin_shufflevector(whole, whole, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
-    return __builtin_bit_cast(Floats<N>, __builtin_ia32_permvarsf512(twice, __builtin_bit_cast(Numbers, i)));
+    const Numbers at = __builtin_bit_cast(Numbers, i);
+    Sixteen halves[2];
+    if constexpr (size == 8)
+      __builtin_memcpy(reinterpret_cast<float *>(halves) + 8, table, sizeof table);
+    __builtin_memcpy(halves, table, sizeof table);
+    return __builtin_bit_cast(Floats<N>, size == 32 ? __builtin_ia32_vpermi2varps512(halves[0], at, halves[1])
+                                                    : __builtin_ia32_permvarsf512(halves[0], at));
   }
 #endif
 #ifdef __AVX2__
   if constexpr (N == 8) {
+    using Eight = float __attribute__((vector_size(32)));
     using Numbers = int __attribute__((vector_size(32)));
-    return __builtin_bit_cast(Floats<N>, __builtin_ia32_permvarsf256(whole, __builtin_bit_cast(Numbers, i)));
+    Floats<N> found[size / 8];
+    for (int part = 0; part < size / 8; ++part) {
+      Eight whole;
+      __builtin_memcpy(&whole, table + 8 * part, sizeof whole);
+      found[part] = __builtin_bit_cast(Floats<N>, __builtin_ia32_permvarsf256(whole, __builtin_bit_cast(Numbers, i)));
+    }
+    for (int step = 1; step < size / 8; step *= 2)
+      for (int part = 0; part < size / 8; part += 2 * step)
+        found[part] = (i & (8 * step)) != 0 ? found[part + step] : found[part];
+    return found[0];
   }
 #endif
   Floats<N> found;
   for (int lane = 0; lane < N; ++lane)
-    found[lane] = table[i[lane]];
+    found[lane] = table[i[lane] & (size - 1)];
   return found;
 }
 constexpr PartsOfFunction tanhParts{

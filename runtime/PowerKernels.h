@@ -38,18 +38,18 @@ template <int N, int size> Lanes<N> fromTable(const double (&table)[size], Mask<
   return found;
 }
 
-/// Logarithms of 1/inverse for 64 intervals of a mantissa between 0.707 and 1.414, as sums of a multiple of 2^-42 and a
+/// Logarithms of 1/inverse for 32 intervals of a mantissa between 0.711 and 1.422, as sums of a multiple of 2^-42 and a
 /// rest. The inverse of an interval's middle is rounded so far that mantissa * inverse - 1 is a double; around 1 it is
 /// 1, so that the logarithm of what lies there is as exact as that of any other interval.
 struct LogTable {
-  static constexpr long long begin = 0x3fe6a00000000000; ///< bits of the least mantissa; 1 is the middle of an interval
-  static constexpr int shift = 46, intervals = 64;
+  static constexpr long long begin = 0x3fe6c00000000000; ///< bits of the least mantissa; 1 is the middle of an interval
+  static constexpr int shift = 47, intervals = 32;
   double inverse[intervals], high[intervals], low[intervals];
 
   constexpr LogTable() : inverse(), high(), low() {
     for (int i = 0; i < intervals; ++i) {
       const double middle = __builtin_bit_cast(double, begin + (2LL * i + 1) * (1LL << (shift - 1)));
-      const int unit = middle < 1 ? 64 : 128, count = static_cast<int>(unit / middle + 0.5);
+      const int unit = 64, count = static_cast<int>(unit / middle + 0.5);
       inverse[i] = static_cast<double>(count) / unit;
       // log(unit/count) = 2 atanh(p/q), in units of 2^-107
       const __int128 p = unit - count, q = unit + count;
@@ -67,7 +67,7 @@ struct LogTable {
 constexpr LogTable logTable;
 
 /// log x of a normal x > 0 with an error below 2^-66 of the result: of k, an interval's middle and the rest r, log(2^k)
-/// + log(middle) + (r - r^2/2 + r^3 q(r)), |r| < 0.006.
+/// + log(middle) + (r - r^2/2 + r^3 q(r)), |r| < 0.024.
 template <int N> Twice<N> logByTable(Lanes<N> x) {
   Mask<N> bits = bitsOf<N>(x), above = bits - LogTable::begin, k = above >> 52;
   Mask<N> interval = (above >> LogTable::shift) & (LogTable::intervals - 1);
@@ -75,10 +75,10 @@ template <int N> Twice<N> logByTable(Lanes<N> x) {
   Lanes<N> r = fma<N>(fromBits<N>(bits - (k << 52)), fromTable<N>(logTable.inverse, interval), all<N>(-1));
   Lanes<N> start = fma<N>(n, all<N>(0x1.62e42fefa3800p-1), fromTable<N>(logTable.high, interval)); // of 2^-42: exact
   Lanes<N> first = start + r, half = -0.5 * r, square = r * half, sum = first + square;
-  Lanes<N> tail =
-      r * (-2 * square) *
-      inTwoChains<N>(r, 0x1.5555555555555p-2, -0x1p-2, 0x1.999999999a275p-3, -0x1.5555555555d74p-3,
-                     0x1.249248d790588p-3, -0x1.ffffff72d1ad1p-4, 0x1.c737386bbee09p-4, -0x1.99b2250942f6ep-4);
+  Lanes<N> tail = r * (-2 * square) *
+                  inTwoChains<N>(r, 0x1.5555555555555p-2, -0x1.fffffffffffe1p-3, 0x1.9999999999927p-3,
+                                 -0x1.55555555c457bp-3, 0x1.249249257072ep-3, -0x1.ffffefa0eef6fp-4,
+                                 0x1.c71c5a9477d61p-4, -0x1.9a17a3e47a190p-4, 0x1.74e943bc9b79ap-4);
   Lanes<N> lost = ((start - first) + r) + (((first - sum) + square) + fma<N>(half, r, -square));
   return orderedSum<N>(sum, (lost + fma<N>(n, all<N>(0x1.ef35793c76730p-45), low)) + tail);
 }
@@ -136,34 +136,64 @@ template <int N> Lanes<N> withPowersSign(Lanes<N> power, Lanes<N> x, Lanes<N> y)
   Lanes<N> half = 0.5 * y;
   return ((x < 0) & (half != __builtin_elementwise_trunc(half))) ? -power : power;
 }
-/// e^x, |x| < 708, rounded once but for a sixteenth of an ulp: 2^k (1 + r) with what that rounds away, r^2 q(r), and
-/// what is left of x.
+/// 2^(i/16), and what rounding it loses.
+constexpr double roots[] = {0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+                            0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
+                            0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+                            0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0};
+constexpr double restsOfRoots[] = {0x0.0p+0,
+                                   0x1.8a62e4adc610bp-54,
+                                   -0x1.19041b9d78a76p-55,
+                                   0x1.9b07eb6c70573p-54,
+                                   0x1.6f46ad23182e4p-55,
+                                   0x1.ada0911f09ebcp-55,
+                                   0x1.d4397afec42e2p-56,
+                                   0x1.6324c054647adp-54,
+                                   -0x1.bdd3413b26456p-54,
+                                   -0x1.41577ee04992fp-55,
+                                   0x1.6e9f156864b27p-54,
+                                   0x1.c7c46b071f2bep-56,
+                                   0x1.7a1cd345dcc81p-54,
+                                   0x1.11065895048ddp-55,
+                                   0x1.2ed02d75b3707p-55,
+                                   -0x1.e9c23179c2893p-54};
+/// e^x, |x| < 708, rounded once but for a seventh of an ulp: 2^k root (1 + r + r^2 q(r)), |r| < 0.022.
 template <int N> Lanes<N> expRounded(Twice<N> x) {
   Mask<N> k;
-  Lanes<N> n = nearest<N>(x.high * 0x1.71547652b82fep+0, k), exact = fma<N>(-n, all<N>(0x1.62e42fefa3800p-1), x.high);
-  Lanes<N> w = n * 0x1.ef35793c76730p-45, r = exact - w, rest = ((exact - r) - w) + x.low;
-  Lanes<N> near = 1 + r, lost = (1 - near) + r;
-  Lanes<N> small = fma<N>(r * r, expSeries<N>(r), lost), y = near + fma<N>(near + small, rest, small);
-  return fromBits<N>(bitsOf<N>(y) + (k << 52));
+  Lanes<N> n = nearest<N>(x.high * 0x1.71547652b82fep+4, k), exact = fma<N>(-n, all<N>(0x1.62e42fefap-5), x.high);
+  Lanes<N> r = fma<N>(-n, all<N>(0x1.cf79abc9e3b3ap-44), exact) + x.low;
+  Lanes<N> p = fma<N>(r * r,
+                      polynomial<N>(r, 0x1.0000000000005p-1, 0x1.555555548ebc0p-3, 0x1.555555545d79fp-5,
+                                    0x1.11123b482edacp-7, 0x1.6c185ee973cc7p-10),
+                      r);
+  Mask<N> i = k & 15;
+  Lanes<N> root = fromTable<N>(roots, i), y = root + fma<N>(root, p, fromTable<N>(restsOfRoots, i));
+  return fromBits<N>(bitsOf<N>(y) + ((k >> 4) << 52));
+}
+/// y log x.
+template <int N> Twice<N> exponentOf(Lanes<N> x, Lanes<N> y) {
+  Twice<N> log = logByTable<N>(x);
+  Lanes<N> product = y * log.high;
+  return {product, fma<N>(y, log.high, -product) + y * log.low};
 }
 /// Powers of positive bases with exponents that no rule is for: most of those that are no integers. Where all lanes are
 /// such, nothing else is asked; one lane alone (a device's) has the registers for one way only.
 template <int N> Mask<N> isPlainPower(Lanes<N> x, Lanes<N> y) {
-  return isPositive<N>(x) & (y != __builtin_elementwise_trunc(y)) & (y != 0.5) & (fabs<N>(y) < 0x1p400);
+  return isPositive<N>(x) & (y != __builtin_elementwise_trunc(y)) & (y != 0.5) & isModerate<N>(y);
 }
 /// The exponent with twice the digits; exact results come out exactly.
 template <int N> Mask<N> RealPow(Lanes<N> *v) {
   Lanes<N> x = v[0], y = v[1];
   if (Mask<N> plain = isPlainPower<N>(x, y); N > 1 && areAll(plain)) {
-    Twice<N> exponent = twice<N>(y) * logByTable<N>(x);
+    Twice<N> exponent = exponentOf<N>(x, y);
     v[0] = expRounded<N>(exponent);
-    return isBelow<N>(exponent.high, exponentLimit) & isModerate<N>(y);
+    return isBelow<N>(exponent.high, exponentLimit);
   }
   Mask<N> small = isSmallExponent<N>(y), ok = small;
   if (__builtin_reduce_or(small))
     v[0] = smallPower<N>(twice<N>(x), x, y);
   if (!areAll(small)) {
-    Twice<N> exponent = twice<N>(y) * logByTable<N>(fabs<N>(x));
+    Twice<N> exponent = exponentOf<N>(fabs<N>(x), y);
     ok |= hasOrdinaryPower<N>(x, y, exponent.high);
     v[0] = small ? v[0] : withPowersSign<N>(expRounded<N>(exponent), x, y);
     Mask<N> none = hasNoPower<N>(x, y) & ~small;
@@ -201,23 +231,92 @@ template <int N> Lanes<N> singleExp2(Lanes<N> x) {
                     0x1.5d874c9af2ee2p-10, 0x1.444002d0dff07p-13, 0x1.00dc37b5ae0d6p-16);
   return fromBits<N>(bitsOf<N>(fma<N>(r, series, all<N>(1))) + (k << 52));
 }
-/// Powers of f32: double is enough on the way. Beyond the limits rounding gives 0 and infinity.
+/// Logarithms to base 2 of 1/inverse for 32 intervals of a mantissa between 0.711 and 1.422, as sums of a multiple of
+/// 2^-17, to which exponents can be added without rounding, and a rest. Inverses are multiples of 1/64, so that
+/// mantissa
+/// * inverse - 1 is a float, and that of what lies around 1 is 1.
+struct FloatLogTable {
+  static constexpr int begin = 0x3f360000; ///< bits of the least mantissa; 1 is the middle of an interval
+  static constexpr int shift = 18, intervals = 32;
+  float inverse[intervals], high[intervals], low[intervals];
+
+  constexpr FloatLogTable() : inverse(), high(), low() {
+    for (int i = 0; i < intervals; ++i) {
+      const float middle = __builtin_bit_cast(float, begin + (2 * i + 1) * (1 << (shift - 1)));
+      const int count = static_cast<int>(64 / middle + 0.5f);
+      inverse[i] = static_cast<float>(count) / 64;
+      // log(64/count) = 2 atanh(q)
+      const double q = static_cast<double>(64 - count) / (64 + count);
+      double power = q, logarithm = 0;
+      for (int n = 1; n < 40; n += 2, power *= q * q)
+        logarithm += power / n;
+      logarithm *= 2 * 0x1.71547652b82fep+0;
+      const double whole = static_cast<int>(logarithm * 0x1p17 + (logarithm < 0 ? -0.5 : 0.5)) * 0x1p-17;
+      high[i] = static_cast<float>(whole);
+      low[i] = static_cast<float>(logarithm - whole);
+    }
+  }
+};
+constexpr FloatLogTable floatLogTable;
+/// 2^(i/16), with what rounding to a float loses.
+struct FloatRootTable {
+  float high[16], low[16];
+
+  constexpr FloatRootTable() : high(), low() {
+    for (int i = 0; i < 16; ++i) {
+      high[i] = static_cast<float>(roots[i]);
+      low[i] = static_cast<float>(roots[i] - high[i]);
+    }
+  }
+};
+constexpr FloatRootTable floatRootTable;
+/// x^y of a normal x > 0 within 0.6 ulp, where y log2(x) is below 125: the logarithm of k, an interval's middle and the
+/// rest r, with what each sum loses; the power of a multiple of 1/16 and the rest.
+template <int N> FloatMask<N> powerOfFloats(Floats<N> x, Floats<N> y, Floats<N> &power) {
+  constexpr float inverse = 0x1.715476p+0f; // 1/log(2)
+  FloatMask<N> bits = bitsOf<N>(x), above = bits - FloatLogTable::begin, k = above >> 23;
+  FloatMask<N> interval = (above >> FloatLogTable::shift) & (FloatLogTable::intervals - 1);
+  Floats<N> r =
+      fma<N>(fromBits<N>(bits - (k << 23)), fromTable<N>(floatLogTable.inverse, interval), floats<N>(-1)); // exact
+  Floats<N> start = __builtin_convertvector(k, Floats<N>) + fromTable<N>(floatLogTable.high, interval);    // exact
+  Floats<N> first = r * inverse, half = -0.5f * r, second = half * first;
+  Floats<N> firstRest = fma<N>(r, floats<N>(0x1.4ae0cp-26f), fma<N>(r, floats<N>(inverse), -first));
+  Floats<N> secondRest = fma<N>(half, firstRest, fma<N>(half, first, -second));
+  Floats<N> near = start + first, log = near + second;
+  Floats<N> others =
+      fma<N>(r * second, polynomial<N>(r, -0x1.555554p-1f, 0x1.fffffcp-2f, -0x1.99d394p-2f, 0x1.55948ep-2f),
+             fromTable<N>(floatLogTable.low, interval) + (firstRest + secondRest));
+  Floats<N> rest = (((start - near) + first) + ((near - log) + second)) + others;
+  Floats<N> t = y * log, tRest = fma<N>(y, rest, fma<N>(y, log, -t));
+  constexpr float shift = 0x1.8p19f; // to multiples of 1/16
+  Floats<N> shifted = t + shift, s = (t - (shifted - shift)) + tRest;
+  FloatMask<N> n = bitsOf<N>(shifted);
+  Floats<N> part = s * polynomial<N>(s, 0x1.62e43p-1f, 0x1.ebfbep-3f, 0x1.c6c45p-5f, 0x1.3b36dp-7f);
+  Floats<N> root = fromTable<N>(floatRootTable.high, n);
+  Floats<N> scaled = root + fma<N>(root, part, fromTable<N>(floatRootTable.low, n));
+  power = fromBits<N>(bitsOf<N>(scaled) + ((n >> 4) << 23));
+  return fabs<N>(t) < 125;
+}
+/// Powers of f32: in f32 those of positive bases with exponents that no rule is for, in double, which is enough on the
+/// way, all others, and those near the limits. Beyond these rounding gives 0 and infinity.
 template <int N> FloatMask<N> SinglePow(Floats<N> *v) {
+  Floats<N> near;
+  FloatMask<N> isNear = isPositive<N>(v[0]) & (v[1] != __builtin_elementwise_trunc(v[1])) & (v[1] != 0.5f);
+  isNear &= powerOfFloats<N>(v[0], v[1], near);
+  if (__builtin_expect(areAll(isNear), 1)) {
+    v[0] = near;
+    return isNear;
+  }
   FloatMask<N> ok = isPositive<N>(fabs<N>(v[0])) & (fabs<N>(v[1]) < __builtin_inff());
   Lanes<N> x = __builtin_convertvector(v[0], Lanes<N>), y = __builtin_convertvector(v[1], Lanes<N>);
   Lanes<N> power = singleExp2<N>(clamped<N>(y * log2OfFloats<N>(fabs<N>(v[0])), -160, 130));
-  FloatMask<N> plain = ok & (v[0] > 0) & (v[1] != __builtin_elementwise_trunc(v[1])) & (v[1] != 0.5f);
-  if (N > 1 && __builtin_expect(areAll(plain), 1)) {
-    v[0] = __builtin_convertvector(power, Floats<N>);
-    return plain;
-  }
   Mask<N> small = isSmallExponent<N>(y);
   power = withPowersSign<N>(power, x, y);
   power = ((x < 0) & (y != __builtin_elementwise_trunc(y))) ? all<N>(__builtin_nan("")) : power;
   ok |= __builtin_convertvector(small, FloatMask<N>);
   if (__builtin_reduce_or(small))
     power = small ? smallPower<N>(x, x, y) : power;
-  v[0] = __builtin_convertvector(power, Floats<N>);
+  v[0] = isNear ? near : __builtin_convertvector(power, Floats<N>);
   return ok;
 }
 

@@ -9,13 +9,16 @@ FEW, LONG = "runtime/FewRowsKernels.cpp", "runtime/DirectConvolution.cpp"
 EIGEN, REAL, COMPLEX = "runtime/SmallEigen.h", "runtime/RealSchur.h", "runtime/ComplexSchur.h"
 SPECTRA, POSITIONS = "runtime/SmallSpectraKernels.cpp", "passes/lowering/PositionEmitter.cpp"
 SMALL, SWAPS = "passes/lowering/SmallTransposes.cpp", "passes/SmallSwaps.cpp"
-ELEMENTS = "runtime/ElementKernels.cpp"
 SEARCH = "runtime/Search.cpp"
+ELEMENTS, POWERS = "runtime/ElementKernels.cpp", "runtime/PowerKernels.h"
 TILED, SCALARS = "passes/lowering/TiledEmitter.cpp", "passes/lowering/ScalarEmitter.cpp"
 SHARED, ALONG = "runtime/SharedSorts.h", "runtime/AlongAxis.cpp"
 BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
 LIBRARY_MUTANTS = [
+    ("roots of 2 are floats", POWERS, "fma<N>(root, part, fromTable<N>(floatRootTable.low, n))", "root * part"),
+    ("logarithms are floats", POWERS, "fromTable<N>(floatLogTable.low, interval) + (firstRest", "(firstRest"),
+    ("powers of floats have no ends", POWERS, "fabs<N>(t) < 125", "fabs<N>(t) < 1000"),
     ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
     ("bases are not completed", SPECTRA, "count > n || isAny<L>(isShort)", "isAny<L>(isShort)"),
     ("lanes that are done go on", SPECTRA, "size, where & (size > 0)", "size, size > 0"),

@@ -139,7 +139,7 @@ KINDS = {
             "e2e/rows-of-unknown-length.toy",
             "e2e/sorted-places.toy",
         ),
-        units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*",
+        units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*:ElementFunctions.Powers",
         texts=("scalarize", "sink-permutes", "fuse-views", "fuse-small-swaps", "emit/steps-without-gathers.toy")
         + ("emit/decided-folds-in-loops.toy", "emit/rows-beside-columns.toy", "emit/streamed-tiles.toy"),
         programs=("toy-opt", "unit-tests"),

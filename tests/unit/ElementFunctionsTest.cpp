@@ -309,6 +309,41 @@ TEST(ElementFunctions, AnglesInSinglePrecision) {
   }
 }
 
+/// Of all sizes, and of bases around 1 whose logarithms are small sums of larger ones, to exponents beyond the range.
+template <typename T> void expectPowers(DType dtype, double limit, double range) {
+  using Limits = std::numeric_limits<T>;
+  const int row = findElementFunction("pow", dtype);
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  constexpr int n = 1000;
+  for (int round = 0; round < 150; ++round) {
+    double values[2 * n], got[2 * n];
+    for (int i = 0; i < n; ++i) {
+      const double size = round % 4 == 0 ? 40 : round % 4 == 1 ? 1e-2 : 1;
+      values[i] = static_cast<T>(std::exp2(size * uniform(random)));
+      const double log = std::log2(values[i]);
+      values[n + i] = static_cast<T>(log == 0 ? 1.3 : uniform(random) * range / log);
+    }
+    std::copy_n(values, 2 * n, got);
+    applyElements(row, n, got);
+    for (int i = 0; i < n; ++i) {
+      const long double exact = std::pow(static_cast<long double>(values[i]), static_cast<long double>(values[n + i]));
+      const auto rounded = static_cast<T>(got[i]);
+      if (std::isinf(static_cast<T>(exact))) {
+        ASSERT_TRUE(std::isinf(rounded)) << values[i] << ", " << values[n + i];
+        continue;
+      }
+      const long double digit = std::ldexp(1.0L, std::ilogb(exact) - Limits::digits + 1),
+                        ulp = std::max<long double>(digit, Limits::denorm_min());
+      ASSERT_LE(std::abs(rounded - exact), limit * ulp) << values[i] << ", " << values[n + i];
+    }
+  }
+}
+TEST(ElementFunctions, Powers) {
+  expectPowers<float>(DType::F32, 0.6, 155);
+  expectPowers<double>(DType::F64, 0.7, 1090);
+}
+
 std::vector<TileKernels> tileTables() {
   std::vector<TileKernels> all = {baseline::tileKernels()};
 #ifdef __x86_64__
