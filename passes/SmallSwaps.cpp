@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Which copies of many small matrices, whose last two axes change places, are shuffles of registers.
+/// Which copies of many small matrices, whose last two axes change places, and with a short last axis from far apart
+/// are shuffles of registers.
 #include "passes/SmallSwaps.h"
 
 #include <set>
@@ -74,6 +75,24 @@ std::optional<SmallSwap> smallSwapOf(PermuteOp permute) {
   if (swap.step.to.empty() || swap.matrices < swap.together)
     return std::nullopt;
   return swap;
+}
+
+std::optional<InterleavedTile> interleavedTileOf(PermuteOp permute) {
+  constexpr int64_t mostParts = 8, lineBytes = 64, width = 64;
+  const TensorType type = tensorTypeOf(permute.getResult());
+  const int64_t rank = type.getRank(), bytes = sizeOf(type.getDtype());
+  if (rank < 3 || bytes > 4 || !type.getStaticCount())
+    return std::nullopt;
+  ArrayRef<int64_t> from = permute.getPermutation();
+  const int64_t row = find(from, rank - 1) - from.begin(), height = lineBytes / bytes;
+  const int64_t parts = type.getDim(rank - 1).value();
+  if (row >= rank - 2 || parts < 2 || parts >= mostParts || type.getDim(row).value() < height ||
+      type.getDim(rank - 2).value() < width)
+    return std::nullopt;
+  int64_t pitch = 1;
+  for (int64_t axis = from[rank - 2] + 1; axis < rank; ++axis)
+    pitch *= tensorTypeOf(permute.getX()).getDim(axis).value();
+  return InterleavedTile{parts, row, height, width, pitch};
 }
 
 } // namespace toy

@@ -35,4 +35,19 @@ struct SmallSwap {
 /// What a permutation is, if it is such a copy.
 std::optional<SmallSwap> smallSwapOf(PermuteOp permute);
 
+/// A copy whose last axis is short, and neither it nor the axis before is the operand's last one: for each element of
+/// the short axis a tile is transposed, then rows of these are put together.
+struct InterleavedTile {
+  int64_t parts, row;    ///< of the short axis; the axis of the result along which the operand's elements lie together
+  int64_t height, width; ///< of a tile: along `row`, and along the axis before the last
+  int64_t pitch;         ///< between the operand's rows of a tile
+
+  /// Of the result; of the last axis all parts.
+  int64_t edge(int64_t axis, int64_t rank) const {
+    return axis == row ? height : axis == rank - 1 ? parts : axis == rank - 2 ? width : 1;
+  }
+};
+/// What a permutation is, if it is such a copy.
+std::optional<InterleavedTile> interleavedTileOf(PermuteOp permute);
+
 } // namespace toy

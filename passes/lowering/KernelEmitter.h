@@ -189,7 +189,7 @@ private:
   std::pair<llvm::Value *, llvm::Value *> tileBefore(Permuted &p, const Indices &start, llvm::Value *rows,
                                                      llvm::Value *columns, llvm::Value *buffer);
   bool emitPermutedMap();
-  bool emitSmallTransposes(); // SmallTransposes.cpp
+  bool emitSmallTransposes(), emitInterleaved(); // SmallTransposes.cpp
   // SpacedElements.cpp
   llvm::SmallVector<llvm::Value *> loadApart(llvm::Type *part, llvm::Value *first, int64_t number, int64_t step,
                                              int64_t parts);

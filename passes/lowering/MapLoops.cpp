@@ -137,8 +137,8 @@ static void keepAsLoop(Instruction *latch, Value *size, int64_t bytes, bool isMa
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
   movesWords = onlyMoves(root);
-  if (emitSmallTransposes() || emitPermutedMap() || emitTiledMap() || emitShortSides() || emitRowsAsVectors() ||
-      emitRowStrips())
+  if (emitSmallTransposes() || emitInterleaved() || emitPermutedMap() || emitTiledMap() || emitShortSides() ||
+      emitRowsAsVectors() || emitRowStrips())
     return;
   const auto [sizes, bytes] = beginMap();
   auto store = [&](Value *out, Value *at, const Indices &indices) {
