@@ -183,7 +183,8 @@ ScalarValue evaluate(SqrtOp, const Elementwise &op, ScalarValue x) {
   return op.isComplex() ? byTable<SqrtOp>(op.dtype, x) : op.rounded(std::sqrt(x.re));
 }
 ScalarValue evaluate(RsqrtOp, const Elementwise &op, ScalarValue x) {
-  return op.isComplex() ? byTable<RsqrtOp>(op.dtype, x) : op.rounded(1 / op.rounded(std::sqrt(x.re)).re);
+  const bool isInTable = op.isComplex() || op.dtype == DType::F64;
+  return isInTable ? byTable<RsqrtOp>(op.dtype, x) : op.rounded(1 / op.rounded(std::sqrt(x.re)).re);
 }
 ScalarValue evaluate(ReciprocalOp, const Elementwise &op, ScalarValue x) {
   if (op.isComplex() && op.isSingle()) {

@@ -237,9 +237,10 @@ template <int N> Mask<N> SingleComplexSign(Lanes<N> *v) {
   Lanes<N> inverse = fromBits<N>(0x5fe6eb50c7b537a9 - (bitsOf<N>(square) >> 1));
   for (int step = 0; step < 3; ++step)
     inverse *= fma<N>(-0.5 * square * inverse, inverse, all<N>(1.5));
-  v[0] *= inverse;
-  v[1] *= inverse;
-  return (square > 0) & (square < __builtin_inf());
+  const Lanes<N> infinity = all<N>(__builtin_inf()), re = v[0], im = v[1];
+  v[0] = square == 0 ? all<N>(0) : re * inverse;
+  v[1] = square == 0 ? all<N>(0) : im * inverse;
+  return (fabs<N>(re) != infinity) & (fabs<N>(im) != infinity);
 }
 template <int N> Mask<N> ComplexAbs(Lanes<N> *v) {
   Mask<N> ok = isModeratePair<N>(v);

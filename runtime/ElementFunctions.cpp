@@ -47,6 +47,7 @@ TOY_REAL(erf) TOY_REAL(asin) TOY_REAL(acos) TOY_REAL(atan) TOY_REAL(asinh) TOY_R
   v[0] = cos(x);
   v[1] = sin(x);
 }
+void real_rsqrt(double *v) { v[0] = 1 / std::sqrt(v[0]); }
 void real_atan2(double *v) { v[0] = std::atan2(v[0], v[1]); }
 void real_hypot(double *v) { v[0] = std::hypot(v[0], v[1]); }
 void real_mod(double *v) { v[0] = floorModulo(v[0], v[1]); }

@@ -67,7 +67,7 @@ template <int inputs, typename V> bool isRepeated(const V *arguments, unsigned l
   return true;
 }
 /// What no lane's kernel takes goes one by one, but for what is NaN: NaN itself, of which data may be full, and what is
-/// outside of the domain.
+/// outside of the domain. Whoever calls this copies the arguments then: those of the usual path stay in registers.
 template <int inputs, typename V, typename M>
 __attribute__((noinline, cold)) V applyCarefully(int row, V result, M ordinary, const V *arguments) {
   if constexpr (inputs == 1) {
@@ -96,12 +96,18 @@ __attribute__((noinline, cold)) V applyCarefully(int row, V result, M ordinary, 
 template <auto kernel, int row, typename V = Argument<kernel>> V unary(V x) {
   V v[] = {x};
   auto ordinary = kernel(v);
-  return __builtin_expect(areAll(ordinary), 1) ? v[0] : applyCarefully<1>(row, v[0], ordinary, &x);
+  if (__builtin_expect(areAll(ordinary), 1))
+    return v[0];
+  const V arguments[] = {x};
+  return applyCarefully<1>(row, v[0], ordinary, arguments);
 }
 template <auto kernel, int row, typename V = Argument<kernel>> V binary(V x, V y) {
-  V v[] = {x, y}, arguments[] = {x, y};
+  V v[] = {x, y};
   auto ordinary = kernel(v);
-  return __builtin_expect(areAll(ordinary), 1) ? v[0] : applyCarefully<2>(row, v[0], ordinary, arguments);
+  if (__builtin_expect(areAll(ordinary), 1))
+    return v[0];
+  const V arguments[] = {x, y};
+  return applyCarefully<2>(row, v[0], ordinary, arguments);
 }
 /// The same of floats that are computed in double: two registers of doubles, so that one is computed while the other
 /// waits.
@@ -121,18 +127,22 @@ template <auto kernel, int row> Floats<2 * native> unarySingle(Floats<2 * native
   Halves v(x);
   Lanes<native> low[] = {v.low}, high[] = {v.high};
   Mask<native> first = kernel(low), second = kernel(high);
-  if (__builtin_expect(!areAll(first & second), 0))
-    return Halves(applyCarefully<1>(row, low[0], first, &v.low), applyCarefully<1>(row, high[0], second, &v.high))
+  if (__builtin_expect(!areAll(first & second), 0)) {
+    const Lanes<native> lows[] = {v.low}, highs[] = {v.high};
+    return Halves(applyCarefully<1>(row, low[0], first, lows), applyCarefully<1>(row, high[0], second, highs))
         .rounded();
+  }
   return Halves(low[0], high[0]).rounded();
 }
 template <auto kernel, int row> Floats<2 * native> binarySingle(Floats<2 * native> x, Floats<2 * native> y) {
   Halves v(x), w(y);
-  Lanes<native> low[] = {v.low, w.low}, high[] = {v.high, w.high}, lows[] = {v.low, w.low}, highs[] = {v.high, w.high};
+  Lanes<native> low[] = {v.low, w.low}, high[] = {v.high, w.high};
   Mask<native> first = kernel(low), second = kernel(high);
-  if (__builtin_expect(!areAll(first & second), 0))
+  if (__builtin_expect(!areAll(first & second), 0)) {
+    const Lanes<native> lows[] = {v.low, w.low}, highs[] = {v.high, w.high};
     return Halves(applyCarefully<2>(row, low[0], first, lows), applyCarefully<2>(row, high[0], second, highs))
         .rounded();
+  }
   return Halves(low[0], high[0]).rounded();
 }
 template <auto kernel, int row, bool isSingle, int inputs, int outputs> constexpr auto direct() {
@@ -164,7 +174,12 @@ template <auto kernel, int row, int inputs, typename V = Argument<kernel>> V atO
   for (int i = 0; i < inputs; ++i)
     v[i] = arguments[i];
   auto ordinary = kernel(v);
-  return __builtin_expect(areAll(ordinary), 1) ? v[0] : applyCarefully<inputs>(row, v[0], ordinary, arguments);
+  if (__builtin_expect(areAll(ordinary), 1))
+    return v[0];
+  V copies[inputs];
+  for (int i = 0; i < inputs; ++i)
+    copies[i] = arguments[i];
+  return applyCarefully<inputs>(row, v[0], ordinary, copies);
 }
 template <typename V> V joined(Half<V> low, Half<V> high) {
   V both;
@@ -201,16 +216,31 @@ __attribute__((noinline, cold)) void carefulComplex(int row, Lanes<native> *v, M
     }
 }
 template <auto kernel, int row, int inputs, int outputs> void ofComplex(PartLanes *parts) {
-  Lanes<native> low[mostParts<inputs, outputs>], high[mostParts<inputs, outputs>], lows[inputs], highs[inputs];
+  constexpr int most = mostParts<inputs, outputs>;
+  Lanes<native> low[most], high[most];
   for (int i = 0; i < inputs; ++i) {
     const Halves v(parts[i]);
-    low[i] = lows[i] = v.low;
-    high[i] = highs[i] = v.high;
+    low[i] = v.low;
+    high[i] = v.high;
   }
   const Mask<native> first = kernel(low), second = kernel(high);
   if (__builtin_expect(!areAll(first & second), 0)) {
-    carefulComplex<inputs, outputs>(row, low, first, lows);
-    carefulComplex<inputs, outputs>(row, high, second, highs);
+    Lanes<native> results[2][most], lows[inputs], highs[inputs];
+    for (int i = 0; i < inputs; ++i) {
+      const Halves v(parts[i]);
+      lows[i] = v.low;
+      highs[i] = v.high;
+    }
+    for (int i = 0; i < outputs; ++i) {
+      results[0][i] = low[i];
+      results[1][i] = high[i];
+    }
+    carefulComplex<inputs, outputs>(row, results[0], first, lows);
+    carefulComplex<inputs, outputs>(row, results[1], second, highs);
+    for (int i = 0; i < outputs; ++i) {
+      low[i] = results[0][i];
+      high[i] = results[1][i];
+    }
   }
   for (int i = 0; i < outputs; ++i)
     parts[i] = Halves(low[i], high[i]).rounded();

@@ -175,7 +175,7 @@ Value *ScalarEmitter::realUnary(StringRef name, Value *x, DType dtype) {
   Value *one = ConstantFP::get(x->getType(), 1.0);
   if (name == "reciprocal")
     return b.CreateFDiv(one, x);
-  if (name == "rsqrt")
+  if (name == "rsqrt" && dtype != DType::F64) // of f64 a root and a quotient take longer than a polynomial
     return b.CreateFDiv(one, b.CreateUnaryIntrinsic(Intrinsic::sqrt, x));
   if (int row = rt::findElementFunction(name.str(), dtype); row >= 0)
     return byTable(row, {x}, dtype).re;
@@ -213,7 +213,7 @@ Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
   }
   if (name == "sign") {
     if (complex)
-      return dtype == DType::C64 ? signSingle(b, x) : complexUnary("sign", x, dtype);
+      return dtype == DType::C64 && isForDevice ? signSingle(b, x) : complexUnary("sign", x, dtype);
     Value *zero = Constant::getNullValue(x.re->getType());
     if (dtype == DType::U8)
       return {b.CreateZExt(b.CreateICmpNE(x.re, zero), x.re->getType())};

@@ -60,7 +60,7 @@ TOY_BOTH(sinh, Sinh) TOY_BOTH(cosh, Cosh) TOY_BOTH(tanh, Tanh) TOY_BOTH(asin, As
 TOY_BOTH(atan, Atan) TOY_BOTH(asinh, Asinh) TOY_BOTH(acosh, Acosh) TOY_BOTH(atanh, Atanh)
 TOY_COMPLEX(sqrt, complexSqrt) TOY_COMPLEX(rsqrt, complexRsqrt) TOY_COMPLEX(sign, complexSign)
 TOY_COMPLEX(reciprocal, complexReciprocal)
-TOY_REAL(erf, realErf) TOY_REAL(exp2, realExp2)
+TOY_REAL(erf, realErf) TOY_REAL(exp2, realExp2) TOY_REAL(rsqrt, 1 / __builtin_sqrt)
 TOY_REAL2(atan2, realAtan2) TOY_REAL2(hypot, realHypot) TOY_REAL2(mod, floorModulo) TOY_REAL2(floordiv, floorDivide)
 TOY_REAL2(pow, realPow)
 TOY_COMPLEX2(div, C128, divide) TOY_COMPLEX2(quotient, C64, divide)
