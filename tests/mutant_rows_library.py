@@ -14,11 +14,21 @@ ELEMENTS, POWERS = "runtime/ElementKernels.cpp", "runtime/PowerKernels.h"
 TILED, SCALARS = "passes/lowering/TiledEmitter.cpp", "passes/lowering/ScalarEmitter.cpp"
 SHARED, ALONG = "runtime/SharedSorts.h", "runtime/AlongAxis.cpp"
 BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
+ENDS = "passes/lowering/LoopEnds.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
 LIBRARY_MUTANTS = [
     ("roots of 2 are floats", POWERS, "fma<N>(root, part, fromTable<N>(floatRootTable.low, n))", "root * part"),
     ("logarithms are floats", POWERS, "fromTable<N>(floatLogTable.low, interval) + (firstRest", "(firstRest"),
     ("powers of floats have no ends", POWERS, "fabs<N>(t) < 125", "fabs<N>(t) < 1000"),
+    ("inverse roots lack a power", ELEMENTS, "polynomial<N>(e, 0.5, 0.375, 0.3125)", "polynomial<N>(e, 0.5, 0.375)"),
+    ("inverse roots have no ends", ELEMENTS, "y = ok ? y : 1 / sqrt<N>(x)", "y = y"),
+    ("rows end in single elements", ENDS, "loop && !isa<ConstantInt>(loop->end()) &&", "loop && false &&"),
+    (
+        "rows end before their last elements",
+        ENDS,
+        "b.CreateICmpSGT(left, zero), start",
+        "b.CreateICmpSGT(zero, left), start",
+    ),
     ("columns of nothing are unit vectors", SPECTRA, "count > n || isAny<L>(isShort)", "count > n"),
     ("bases are not completed", SPECTRA, "count > n || isAny<L>(isShort)", "isAny<L>(isShort)"),
     ("lanes that are done go on", SPECTRA, "size, where & (size > 0)", "size, size > 0"),

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What LLVM is told of a group's loops. Loops that call functions of elements are whole vectors, then one more whose
-/// last lanes are masked: one call in place of one for each element that is left.
+/// last lanes are masked: one call in place of one for each element that is left. So are loops over rows of unknown
+/// length, of which LLVM would leave up to a register of elements to a loop over single ones.
 #include "passes/lowering/Attributes.h"
 #include "passes/lowering/KernelEmitter.h"
 #include "passes/lowering/LoopProperties.h"
 
 #include "runtime/ElementFunctions.h"
 
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
@@ -69,6 +71,30 @@ std::optional<CallTurns> turnsOfCalls(const Instruction &latch) {
 
 /// Whether vectors may be masked: AVX-512 has masks for all that a loop does.
 bool masksLanes() { return rt::laneWidth() >= 8; }
+
+/// How the turns of a loop over a row go together: vectors of its widest elements, as many as LLVM would take; nothing
+/// where a turn is more than a few operations, beside which its end is short.
+std::optional<CallTurns> turnsOfRow(const Instruction &latch) {
+  constexpr size_t most = 24; // instructions
+  MDNode *properties = latch.getMetadata(LLVMContext::MD_loop);
+  const auto isOfRow = [](const MDOperand &operand) {
+    auto *property = dyn_cast<MDNode>(operand);
+    auto *name = property && property->getNumOperands() ? dyn_cast<MDString>(property->getOperand(0)) : nullptr;
+    return name && name->getString() == loopOfRow;
+  };
+  const BasicBlock &body = *latch.getParent();
+  if (!properties || none_of(properties->operands(), isOfRow) || body.size() > most)
+    return std::nullopt;
+  uint64_t bits = 8;
+  for (const Instruction &i : body) {
+    Type *type = isa<StoreInst>(i) ? i.getOperand(0)->getType() : i.getType();
+    if (isa<CallInst>(i) && !isa<IntrinsicInst>(i))
+      return std::nullopt;
+    if (isa<StoreInst, LoadInst>(i))
+      bits = std::max<uint64_t>(bits, type->getScalarSizeInBits());
+  }
+  return CallTurns{1, static_cast<int64_t>(512 / bits)};
+}
 
 /// A loop of one block that counts from `begin` to `end`, and whose results are in memory.
 struct CountedBlock {
@@ -216,6 +242,15 @@ void KernelEmitter::describeLoops(Function *work) {
   for (Instruction *latch : latches) {
     std::optional<CallTurns> calls = turnsOfCalls(*latch);
     std::optional<CountedBlock> loop = calls && masksLanes() ? countedBlock(latch) : std::nullopt;
+    if (const auto row = calls || !masksLanes() ? std::optional<CallTurns>() : turnsOfRow(*latch)) {
+      loop = countedBlock(latch);
+      if (loop && !isa<ConstantInt>(loop->end()) && !leavesGaps(loop->index)) {
+        describe(splitEnd(*loop, row->atOnce()), CallTurns{1, row->width}, true);
+        describe(latch, row, false);
+      } else
+        describe(latch, std::nullopt, false);
+      continue;
+    }
     if (loop && leavesGaps(loop->index))
       loop.reset();
     if (calls && !loop) // what is left are single elements

@@ -11,6 +11,9 @@
 
 namespace toy {
 
+/// A loop over a row or a part of one, which ends after any number of elements, many times.
+inline constexpr llvm::StringLiteral loopOfRow = "toy.loop.row";
+
 /// A property that has a value, or is just there.
 inline llvm::MDNode *loopProperty(llvm::LLVMContext &context, llvm::StringRef name, llvm::Constant *value = nullptr) {
   llvm::SmallVector<llvm::Metadata *, 2> parts = {llvm::MDString::get(context, name)};

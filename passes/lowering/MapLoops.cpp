@@ -168,7 +168,11 @@ void KernelEmitter::emitMap() {
         store(out, k.CreateAdd(base, j, "", true, true), indices);
       };
       if (!isTinyRow(sizes.back())) {
+        const size_t others = latches.size();
         loopOverRow(i64(0), inner.back(), outer, element);
+        if (!reusable) // in place, a masked store would be waited for by the next row's load
+          for (Instruction *latch : drop_begin(latches, others))
+            describeLoop(latch, loopProperty(k.getContext(), loopOfRow));
         keepAsLoop(latches.back(), sizes.back(), bytes, !reusable && rt::laneWidth() >= 8);
         return;
       }

@@ -344,6 +344,28 @@ TEST(ElementFunctions, Powers) {
   expectPowers<double>(DType::F64, 0.7, 1090);
 }
 
+TEST(ElementFunctions, InverseRoots) {
+  const int row = findElementFunction("rsqrt", DType::F64);
+  const double limits[] = {0.0, -0.0, -1, INFINITY, NAN, 0x1p-1074, 0x1.8p-1030, 0x1.7p1023};
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> uniform(1, 4);
+  for (int exponent = -1020; exponent < 1020; exponent += 4) {
+    double x[20], got[20];
+    for (int i = 0; i < 20; ++i)
+      x[i] = i < 8 ? limits[i] : i == 8 ? std::ldexp(1, exponent) : std::ldexp(uniform(random), exponent);
+    std::copy_n(x, 20, got);
+    applyElements(row, 20, got);
+    for (int i = 0; i < 20; ++i) {
+      const double exact = 1 / std::sqrt(x[i]);
+      if (i <= 8) {
+        ASSERT_TRUE(std::isnan(exact) ? std::isnan(got[i]) : got[i] == exact) << x[i];
+      } else {
+        ASSERT_LE(errorInUlp(got[i], 1 / std::sqrt(static_cast<long double>(x[i]))), 1) << x[i];
+      }
+    }
+  }
+}
+
 std::vector<TileKernels> tileTables() {
   std::vector<TileKernels> all = {baseline::tileKernels()};
 #ifdef __x86_64__
