@@ -245,26 +245,69 @@ template <int N> FloatMask<N> SingleLog(Floats<N> *v) {
   v[0] = logOfParted<N>(x.n, x.f, floats<N>(0));
   return ok;
 }
+/// Logarithms of 1/inverse for the intervals of a mantissa between 0.71 and 1.42, in units of log(2)/scale, as sums of
+/// a multiple of 2^-17, to which those of powers of 2 can be added without rounding, and a rest. Inverses have so few
+/// digits that mantissa * inverse - 1 is a float, and that of what lies around 1 is 1.
+template <int intervals> struct FloatLogTable {
+  static constexpr int shift = intervals == 32 ? 18 : 19;
+  /// Bits of the least mantissa; 1 is the middle of an interval.
+  static constexpr int begin = 0x3f800000 - ((intervals == 32 ? 37 : 19) << (shift - 1));
+  float inverse[intervals], high[intervals], low[intervals];
+
+  constexpr explicit FloatLogTable(double scale) : inverse(), high(), low() {
+    for (int i = 0; i < intervals; ++i) {
+      const float middle = __builtin_bit_cast(float, begin + (2 * i + 1) * (1 << (shift - 1)));
+      const int unit = intervals == 32 ? 64 : middle < 1 ? 16 : 32, count = static_cast<int>(unit / middle + 0.5f);
+      inverse[i] = static_cast<float>(count) / unit;
+      // log(unit/count) = 2 atanh(q)
+      const double q = static_cast<double>(unit - count) / (unit + count);
+      double power = q, logarithm = 0;
+      for (int n = 1; n < 40; n += 2, power *= q * q)
+        logarithm += power / n;
+      logarithm *= 2 * scale;
+      const double whole = static_cast<int>(logarithm * 0x1p17 + (logarithm < 0 ? -0.5 : 0.5)) * 0x1p-17;
+      high[i] = static_cast<float>(whole);
+      low[i] = static_cast<float>(logarithm - whole);
+    }
+  }
+};
+/// x = 2^n (1 + r) / inverse, the inverse of an interval's middle, of normal x > 0.
+template <int N, int intervals> struct TabledFloats {
+  using Table = FloatLogTable<intervals>;
+  FloatMask<N> interval; ///< modulo their number
+  Floats<N> n, r;
+  TabledFloats(Floats<N> x, const Table &table) {
+    FloatMask<N> bits = bitsOf<N>(x), above = bits - Table::begin, k = above >> 23;
+    interval = above >> Table::shift;
+    n = __builtin_convertvector(k, Floats<N>);
+    r = fma<N>(fromBits<N>(bits - (k << 23)), fromTable<N>(table.inverse, interval), floats<N>(-1)); // exact
+  }
+};
+constexpr FloatLogTable<16> binaryLogs(0x1.71547652b82fep+0), decimalLogs(0x1.bcb7b1526e50ep-2);
 /// To another base: `high` + `low` is 1/log(base), `two` + `twoLow` the logarithm of 2, `two` so short that its
-/// products with exponents are exact, and the coefficients are those of (log(1 + f) - f/log(base))/f^2.
+/// products with exponents are exact, and the coefficients are those of (log(1 + r) - r/log(base))/r^2, |r| < 0.046.
 template <int N, typename... C>
-FloatMask<N> logToBase(Floats<N> *v, float high, float low, float two, float twoLow, C... coefficients) {
-  PartedFloats<N> x(v[0]);
-  FloatMask<N> ok = isPositive<N>(v[0]);
-  Floats<N> t = x.f * high, rest = fma<N>(x.f, floats<N>(high), -t) + x.f * low;
-  Floats<N> s = fma<N>(x.n, floats<N>(two), t), lost = t - fma<N>(x.n, floats<N>(-two), s);
-  v[0] = s + fma<N>(x.f * x.f, polynomial<N>(x.f, coefficients...), fma<N>(x.n, floats<N>(twoLow), lost + rest));
+FloatMask<N> logToBase(Floats<N> *v, const FloatLogTable<16> &table, float high, float low, float two, float twoLow,
+                       C... coefficients) {
+  const TabledFloats<N, 16> x(v[0], table);
+  const FloatMask<N> ok = isPositive<N>(v[0]);
+  Floats<N> tabled = fromTable<N>(table.high, x.interval);
+  Floats<N> start = two == 1 ? x.n + tabled : fma<N>(x.n, floats<N>(two), tabled); // exact
+  Floats<N> first = x.r * high, s = start + first, lost = first - (s - start);
+  Floats<N> rest = fma<N>(x.r, floats<N>(low), fma<N>(x.r, floats<N>(high), -first)) + lost;
+  rest += fromTable<N>(table.low, x.interval);
+  if (twoLow != 0)
+    rest = fma<N>(x.n, floats<N>(twoLow), rest);
+  v[0] = s + fma<N>(x.r * x.r, polynomial<N>(x.r, coefficients...), rest);
   return ok;
 }
 template <int N> FloatMask<N> SingleLog2(Floats<N> *v) {
-  return logToBase<N>(v, 0x1.715476p+0f, 0x1.4ae0cp-26f, 1, 0, -0x1.715476p-1f, 0x1.ec7094p-2f, -0x1.7154ccp-2f,
-                      0x1.277c48p-2f, -0x1.ec626ap-3f, 0x1.a4736ep-3f, -0x1.7016c4p-3f, 0x1.5e69fap-3f, -0x1.5063c8p-3f,
-                      0x1.7ed278p-4f);
+  return logToBase<N>(v, binaryLogs, 0x1.715476p+0f, 0x1.4ae0cp-26f, 1, 0, -0x1.71546cp-1f, 0x1.ec7076p-2f,
+                      -0x1.71f7dcp-2f, 0x1.28334cp-2f);
 }
 template <int N> FloatMask<N> SingleLog10(Floats<N> *v) {
-  return logToBase<N>(v, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344p-2f, 0x1.3509f8p-18f, -0x1.bcb7b2p-3f, 0x1.287a7p-3f,
-                      -0x1.bcb6f8p-4f, 0x1.63cc74p-4f, -0x1.289bc8p-4f, 0x1.fa8c96p-5f, -0x1.b69f92p-5f, 0x1.9fe20ap-5f,
-                      -0x1.ab122p-5f, 0x1.0c34f2p-5f);
+  return logToBase<N>(v, decimalLogs, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344p-2f, 0x1.3509f8p-18f, -0x1.bcb7a4p-3f,
+                      0x1.287a5ep-3f, -0x1.bd7c7p-4f, 0x1.64a92ap-4f);
 }
 /// 1 + t with what its rounding loses; t itself is the rest of a sum between sqrt(1/2) and sqrt(2).
 template <int N> FloatMask<N> SingleLog1p(Floats<N> *v) {

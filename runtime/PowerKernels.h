@@ -179,7 +179,7 @@ template <int N> Twice<N> exponentOf(Lanes<N> x, Lanes<N> y) {
 /// Powers of positive bases with exponents that no rule is for: most of those that are no integers. Where all lanes are
 /// such, nothing else is asked; one lane alone (a device's) has the registers for one way only.
 template <int N> Mask<N> isPlainPower(Lanes<N> x, Lanes<N> y) {
-  return isPositive<N>(x) & (y != __builtin_elementwise_trunc(y)) & (y != 0.5) & isModerate<N>(y);
+  return isPositive<N>(x) & (y != __builtin_elementwise_trunc(y)) & (y != 0.5);
 }
 /// The exponent with twice the digits; exact results come out exactly.
 template <int N> Mask<N> RealPow(Lanes<N> *v) {
@@ -231,33 +231,7 @@ template <int N> Lanes<N> singleExp2(Lanes<N> x) {
                     0x1.5d874c9af2ee2p-10, 0x1.444002d0dff07p-13, 0x1.00dc37b5ae0d6p-16);
   return fromBits<N>(bitsOf<N>(fma<N>(r, series, all<N>(1))) + (k << 52));
 }
-/// Logarithms to base 2 of 1/inverse for 32 intervals of a mantissa between 0.711 and 1.422, as sums of a multiple of
-/// 2^-17, to which exponents can be added without rounding, and a rest. Inverses are multiples of 1/64, so that
-/// mantissa
-/// * inverse - 1 is a float, and that of what lies around 1 is 1.
-struct FloatLogTable {
-  static constexpr int begin = 0x3f360000; ///< bits of the least mantissa; 1 is the middle of an interval
-  static constexpr int shift = 18, intervals = 32;
-  float inverse[intervals], high[intervals], low[intervals];
-
-  constexpr FloatLogTable() : inverse(), high(), low() {
-    for (int i = 0; i < intervals; ++i) {
-      const float middle = __builtin_bit_cast(float, begin + (2 * i + 1) * (1 << (shift - 1)));
-      const int count = static_cast<int>(64 / middle + 0.5f);
-      inverse[i] = static_cast<float>(count) / 64;
-      // log(64/count) = 2 atanh(q)
-      const double q = static_cast<double>(64 - count) / (64 + count);
-      double power = q, logarithm = 0;
-      for (int n = 1; n < 40; n += 2, power *= q * q)
-        logarithm += power / n;
-      logarithm *= 2 * 0x1.71547652b82fep+0;
-      const double whole = static_cast<int>(logarithm * 0x1p17 + (logarithm < 0 ? -0.5 : 0.5)) * 0x1p-17;
-      high[i] = static_cast<float>(whole);
-      low[i] = static_cast<float>(logarithm - whole);
-    }
-  }
-};
-constexpr FloatLogTable floatLogTable;
+constexpr FloatLogTable<32> floatLogTable(0x1.71547652b82fep+0); // to base 2
 /// 2^(i/16), with what rounding to a float loses.
 struct FloatRootTable {
   float high[16], low[16];
@@ -274,18 +248,15 @@ constexpr FloatRootTable floatRootTable;
 /// rest r, with what each sum loses; the power of a multiple of 1/16 and the rest.
 template <int N> FloatMask<N> powerOfFloats(Floats<N> x, Floats<N> y, Floats<N> &power) {
   constexpr float inverse = 0x1.715476p+0f; // 1/log(2)
-  FloatMask<N> bits = bitsOf<N>(x), above = bits - FloatLogTable::begin, k = above >> 23;
-  FloatMask<N> interval = (above >> FloatLogTable::shift) & (FloatLogTable::intervals - 1);
-  Floats<N> r =
-      fma<N>(fromBits<N>(bits - (k << 23)), fromTable<N>(floatLogTable.inverse, interval), floats<N>(-1)); // exact
-  Floats<N> start = __builtin_convertvector(k, Floats<N>) + fromTable<N>(floatLogTable.high, interval);    // exact
+  const TabledFloats<N, 32> tabled(x, floatLogTable);
+  Floats<N> r = tabled.r, start = tabled.n + fromTable<N>(floatLogTable.high, tabled.interval); // exact
   Floats<N> first = r * inverse, half = -0.5f * r, second = half * first;
   Floats<N> firstRest = fma<N>(r, floats<N>(0x1.4ae0cp-26f), fma<N>(r, floats<N>(inverse), -first));
   Floats<N> secondRest = fma<N>(half, firstRest, fma<N>(half, first, -second));
   Floats<N> near = start + first, log = near + second;
   Floats<N> others =
       fma<N>(r * second, polynomial<N>(r, -0x1.555554p-1f, 0x1.fffffcp-2f, -0x1.99d394p-2f, 0x1.55948ep-2f),
-             fromTable<N>(floatLogTable.low, interval) + (firstRest + secondRest));
+             fromTable<N>(floatLogTable.low, tabled.interval) + (firstRest + secondRest));
   Floats<N> rest = (((start - near) + first) + ((near - log) + second)) + others;
   Floats<N> t = y * log, tRest = fma<N>(y, rest, fma<N>(y, log, -t));
   constexpr float shift = 0x1.8p19f; // to multiples of 1/16

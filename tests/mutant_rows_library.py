@@ -18,7 +18,7 @@ ENDS = "passes/lowering/LoopEnds.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
 LIBRARY_MUTANTS = [
     ("roots of 2 are floats", POWERS, "fma<N>(root, part, fromTable<N>(floatRootTable.low, n))", "root * part"),
-    ("logarithms are floats", POWERS, "fromTable<N>(floatLogTable.low, interval) + (firstRest", "(firstRest"),
+    ("logarithms are floats", POWERS, "fromTable<N>(floatLogTable.low, tabled.interval) + (firstRest", "(firstRest"),
     ("powers of floats have no ends", POWERS, "fabs<N>(t) < 125", "fabs<N>(t) < 1000"),
     ("inverse roots lack a power", ELEMENTS, "polynomial<N>(e, 0.5, 0.375, 0.3125)", "polynomial<N>(e, 0.5, 0.375)"),
     ("inverse roots have no ends", ELEMENTS, "y = ok ? y : 1 / sqrt<N>(x)", "y = y"),
