@@ -335,6 +335,12 @@ static Value *allInside(const Checked &checked, Instruction *before, ScalarEvolu
       require(b.CreateICmpULT(back, first));
       continue;
     }
+    if (check.step == 1) { // the last turn's index is often a number that the program has: what a range ends before
+      Value *last = expand(evolution.getAddExpr(check.first, evolution.getNoopOrZeroExtend(checked.back, i64)));
+      require(b.CreateICmpULE(first, last));
+      require(b.CreateICmpULT(last, size));
+      continue;
+    }
     require(b.CreateICmpULT(first, size));
     if (check.step == 0) // the most that it may be
       continue;

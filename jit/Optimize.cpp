@@ -2,11 +2,13 @@
 /// \file
 /// The host's machine, and LLVM's passes for it.
 #include "jit/CarriedExtrema.h"
+#include "jit/CarriedLoads.h"
 #include "jit/HoistChecks.h"
 #include "jit/InvariantAddresses.h"
 #include "jit/LaneConversions.h"
 #include "jit/LanePairs.h"
 #include "jit/LaneProducts.h"
+#include "jit/RecursiveGuards.h"
 #include "jit/StripTurns.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
@@ -253,11 +255,27 @@ static void dropPolls(Module &module) {
       }
 }
 
+static SmallVector<CallBase *> callsItself(Function &f) {
+  return callsIn(f, [&](Function &callee) { return &callee == &f; });
+}
+
+static void inlineIntoItself(Function &f, unsigned levels) {
+  ValueToValueMapTy map;
+  Function *body = CloneFunction(&f, map);
+  for (unsigned level = 0; level < levels; ++level)
+    for (CallBase *call : callsItself(f)) {
+      call->setCalledFunction(body);
+      InlineFunctionInfo info;
+      if (!InlineFunction(*call, info).isSuccess())
+        call->setCalledFunction(&f);
+    }
+  body->eraseFromParent();
+}
+
 /// Puts small functions that call themselves into themselves, up to three levels deep: what a call costs is paid once
-/// in several. Where there are loops, it is little beside them.
+/// in several. Where there are loops, it is little beside them. Of others, calls begin with what they ask first.
 static void inlineRecursion(Module &module) {
   constexpr unsigned mostInstructions = 200, mostWithLoops = 80, mostSelfCalls = 2;
-  auto callsItself = [](Function &f) { return callsIn(f, [&](Function &callee) { return &callee == &f; }); };
   CallGraph graph(module);
   SmallVector<std::vector<CallGraphNode *>> cycles;
   for (auto it = scc_begin(&graph); !it.isAtEnd(); ++it)
@@ -270,23 +288,16 @@ static void inlineRecursion(Module &module) {
       inlineOnlyCalls(f);
   SmallVector<Function *> functions;
   for (Function &f : module)
-    if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions)
+    if (!f.isDeclaration())
       functions.push_back(&f);
   for (Function *f : functions) {
-    if (auto calls = callsItself(*f);
-        calls.empty() || calls.size() > mostSelfCalls || (f->getInstructionCount() > mostWithLoops && hasLoops(*f)))
+    const size_t calls = callsItself(*f).size(), size = f->getInstructionCount();
+    if (calls == 0)
       continue;
-    ValueToValueMapTy map;
-    Function *body = CloneFunction(f, map);
-    const unsigned levels = f->getInstructionCount() <= mostWithLoops ? 3 : 2;
-    for (unsigned level = 0; level < levels; ++level)
-      for (CallBase *call : callsItself(*f)) {
-        call->setCalledFunction(body);
-        InlineFunctionInfo info;
-        if (!InlineFunction(*call, info).isSuccess())
-          call->setCalledFunction(f);
-      }
-    body->eraseFromParent();
+    if (calls > mostSelfCalls || size > mostInstructions || (size > mostWithLoops && hasLoops(*f)))
+      askBeforeCalls(*f);
+    else
+      inlineIntoItself(*f, size <= mostWithLoops ? 3 : 2);
   }
   dropPolls(module);
 }
@@ -370,6 +381,7 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
     passes.addPass(LoopSimplifyPass());
     passes.addPass(HoistChecks());
+    passes.addPass(CarriedLoads());
     passes.addPass(LoopSimplifyPass());
     passes.addPass(StripTurns());
   });

@@ -102,9 +102,10 @@ static BinaryOperator *additionOf(PHINode &phi, Loop &loop) {
 }
 
 /// preheader → header … latch ? header : exit        becomes
-/// preheader → strip(left): here = min(left, turns - 1) → header(turn = here + 1) … latch: turn - 1 == 0 ? between :
-/// header(turn - 1);
-/// between: left == here ? exit : again; again: a look → strip(left - here - 1)
+/// preheader → strip(left): left < turns ? begin(left) : whole; whole → begin(turns - 1)
+/// begin(here) → header(turn = here + 1) … latch: turn - 1 == 0 ? between : header(turn - 1);
+/// between: left < turns ? exit : again; again: a look → strip(left - turns)
+/// Most loops are short, and then nothing waits for the choice of `here`.
 /// Gives the loop's own condition, which may be needed no more.
 static Value *stripMine(const Strips &strips) {
   BasicBlock *header = strips.loop->getHeader(), *latch = strips.loop->getLoopLatch(),
@@ -114,9 +115,11 @@ static Value *stripMine(const Strips &strips) {
   BasicBlock *exit = back->getSuccessor(leaves);
   LLVMContext &context = header->getContext();
   auto make = [&](BasicBlock *next) { return BasicBlock::Create(context, "", header->getParent(), next); };
-  BasicBlock *strip = make(header), *between = make(exit), *again = make(exit);
+  BasicBlock *strip = make(header), *whole = make(header), *begin = make(header), *between = make(exit),
+             *again = make(exit);
   IRBuilder<> b(strip);
   Type *i64 = b.getInt64Ty();
+  MDNode *isShort = MDBuilder(context).createLikelyBranchWeights();
   PHINode *left = b.CreatePHI(i64, 2);
   SmallVector<std::tuple<PHINode *, BinaryOperator *, Value *>> counters; // by strips, and what is added in a turn
   for (PHINode &phi : header->phis()) {
@@ -128,9 +131,15 @@ static Value *stripMine(const Strips &strips) {
     else
       first->addIncoming(phi.getIncomingValueForBlock(latch), again);
     phi.setIncomingValueForBlock(preheader, first);
-    phi.replaceIncomingBlockWith(preheader, strip);
+    phi.replaceIncomingBlockWith(preheader, begin);
   }
-  Value *here = b.CreateBinaryIntrinsic(Intrinsic::umin, left, b.getInt64(strips.turns - 1));
+  b.CreateCondBr(b.CreateICmpULT(left, b.getInt64(strips.turns)), begin, whole, isShort);
+  b.SetInsertPoint(whole);
+  b.CreateBr(begin);
+  b.SetInsertPoint(begin);
+  PHINode *here = b.CreatePHI(i64, 2);
+  here->addIncoming(left, strip);
+  here->addIncoming(b.getInt64(strips.turns - 1), whole);
   Value *all = b.CreateAdd(here, b.getInt64(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
   b.CreateBr(header);
   preheader->getTerminator()->replaceSuccessorWith(header, strip);
@@ -140,7 +149,7 @@ static Value *stripMine(const Strips &strips) {
   b.SetInsertPoint(back);
   Value *more = b.CreateSub(turn, b.getInt64(1), "", /*HasNUW=*/true, /*HasNSW=*/true); // one instruction with the jump
   Value *isLast = leaves ? b.CreateICmpNE(more, b.getInt64(0)) : b.CreateICmpEQ(more, b.getInt64(0));
-  turn->addIncoming(all, strip);
+  turn->addIncoming(all, begin);
   turn->addIncoming(more, latch);
   Value *before = back->getCondition();
   back->setCondition(isLast);
@@ -148,17 +157,16 @@ static Value *stripMine(const Strips &strips) {
   exit->replacePhiUsesWith(latch, between);
 
   b.SetInsertPoint(between);
-  b.CreateCondBr(b.CreateICmpEQ(left, here), exit, again);
+  b.CreateCondBr(b.CreateICmpULT(left, b.getInt64(strips.turns)), exit, again, isShort);
   b.SetInsertPoint(again);
   // A strip that is not the last one is whole. What is asked of a loop's last turn would keep its end from vectors, and
   // so would a beginning that follows from it keep what lies before that apart from what the loop stores.
   for (auto [first, next, step] : counters) {
     Value *way = b.CreateMul(step, b.getInt64(strips.turns), "", next->hasNoUnsignedWrap(), next->hasNoSignedWrap());
-    Value *begin = b.CreateAdd(first, way, "", next->hasNoUnsignedWrap(), next->hasNoSignedWrap());
-    first->addIncoming(begin, again);
+    first->addIncoming(b.CreateAdd(first, way, "", next->hasNoUnsignedWrap(), next->hasNoSignedWrap()), again);
   }
   left->addIncoming(strips.left, preheader);
-  left->addIncoming(b.CreateSub(b.CreateSub(left, here), b.getInt64(1)), again);
+  left->addIncoming(b.CreateSub(left, b.getInt64(strips.turns)), again);
   look(b.CreateBr(strip), strips.mark);
   return before;
 }

@@ -265,6 +265,42 @@ LOOPS_MUTANTS = [
         "b.getTrue()",
     ),
     (
+        "a loop of whole strips ends one strip early",
+        "jit/StripTurns.cpp",
+        "b.CreateCondBr(b.CreateICmpULT(left, b.getInt64(strips.turns)), exit, again, isShort);",
+        "b.CreateCondBr(b.CreateICmpULE(left, b.getInt64(strips.turns)), exit, again, isShort);",
+    ),
+    (
+        "the last turn of a loop that goes up may be outside",
+        "jit/HoistChecks.cpp",
+        "require(b.CreateICmpULT(last, size));",
+        "require(b.CreateICmpULE(last, size));",
+    ),
+    (
+        "the first turn of a loop that goes up may be outside",
+        "jit/HoistChecks.cpp",
+        "require(b.CreateICmpULE(first, last));",
+        "",
+    ),
+    (
+        "elements that loops store into are read in each turn",
+        "jit/CarriedLoads.cpp",
+        "return evolution.getMinusSCEV(store, load) == load->getStepRecurrence(evolution);",
+        "return evolution.getMinusSCEV(store, load)->isZero();",
+    ),
+    (
+        "what questions compute is not there behind them",
+        "jit/RecursiveGuards.cpp",
+        "(isRepeated(value) ? repeated : given).push_back(value);",
+        "repeated.push_back(value);",
+    ),
+    (
+        "what follows questions does not look for Ctrl-C",
+        "jit/RecursiveGuards.cpp",
+        "branch->replaceSuccessorWith(poll.rare, copyOf(poll.rare));",
+        "branch->replaceSuccessorWith(poll.rare, copyOf(begin));",
+    ),
+    (
         "a vector behind a loop has no element from before it",
         "passes/FillVectors.cpp",
         "lengthBehind(loc, counted, static_cast<int64_t>(growth->begin.size()))",
