@@ -84,6 +84,7 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
     passes.addPass(createGiveBack());
   Stoppable last{passes.nest<func::FuncOp>()};
   last.addPass(createPlaceUnique({target.device}));
+  last.addPass(createLeaveUnwritten());
   last.addPass(createStripLoops());
   last.addPass(createReportLoops(target.log));
   if (target.device || !options.fuse)

@@ -301,6 +301,30 @@ LOOPS_MUTANTS = [
         "branch->replaceSuccessorWith(poll.rare, copyOf(begin));",
     ),
     (
+        "elements that some turns leave out are not filled",
+        "passes/LeaveUnwritten.cpp",
+        "!leavesAtEnd(*loop) || !goesThrough(*loop, through))",
+        "!leavesAtEnd(*loop))",
+    ),
+    (
+        "elements behind a loop that ends early are not filled",
+        "passes/LeaveUnwritten.cpp",
+        "!leavesAtEnd(*loop) || !goesThrough",
+        "!goesThrough",
+    ),
+    (
+        "elements that are asked for before their loop are not filled",
+        "passes/LeaveUnwritten.cpp",
+        "return dominance.properlyDominates(nest.getHeader(), user->getBlock());",
+        "return true;",
+    ),
+    (
+        "a piece of a vector begins where the vector does",
+        "passes/lowering/KernelLoops.cpp",
+        "return caller.CreateInBoundsPtrAdd(dataOf(slice.getX()), first);",
+        "return caller.CreateInBoundsPtrAdd(dataOf(slice.getX()), caller.CreateMul(first, caller.getInt64(0)));",
+    ),
+    (
         "a vector behind a loop has no element from before it",
         "passes/FillVectors.cpp",
         "lengthBehind(loc, counted, static_cast<int64_t>(growth->begin.size()))",

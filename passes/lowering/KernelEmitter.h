@@ -438,7 +438,8 @@ private:
               llvm::Value *callerStepBytes = nullptr);
   llvm::Function *finishWork();
   bool isZeros();
-  void emitZeros();
+  llvm::Value *pieceOf();
+  void emitBytes(int64_t mostBytes, llvm::function_ref<void(llvm::Value *)> byLibc);
   void callDirectly(llvm::Function *work, llvm::Value *callerRange);
   void callByRows(llvm::Value *context, llvm::Value *callerRange, llvm::Value *callerGrain, llvm::Value *callerWork);
   void callInParallel(llvm::Function *work, llvm::Value *callerRange, llvm::Value *callerGrain,

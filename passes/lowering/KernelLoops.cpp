@@ -403,23 +403,29 @@ bool KernelEmitter::isZeros() {
   return element.re && isZero(element.re) && isZero(element.im);
 }
 
+/// Where the elements of the result lie, if they are a piece of a vector of the host.
+Value *KernelEmitter::pieceOf() {
+  auto slice = root.getDefiningOp<SliceOp>();
+  if (!slice || device || isInRows || reusable || rootType.getRank() != 1 || slice.getSteps()[0] != 1 ||
+      !isa<mlir::BlockArgument>(slice.getX()) || behind(slice.getX()))
+    return nullptr;
+  Value *first = caller.CreateMul(callerInteger(slice.getStarts()[0]), caller.getInt64(sizeOf(rootType.getDtype())));
+  return caller.CreateInBoundsPtrAdd(dataOf(slice.getX()), first);
+}
+
 /// By libc where one thread is as fast as all, else by a kernel.
-void KernelEmitter::emitZeros() {
-  if (root.getDefiningOp<FullOp>().getUnwritten())
-    return;
-  constexpr int64_t mostBytes = 1 << 20;
+void KernelEmitter::emitBytes(int64_t mostBytes, function_ref<void(Value *)> byLibc) {
   Value *bytes = product(resultSizes());
   bytes = caller.CreateMul(bytes, caller.getInt64(sizeOf(rootType.getDtype())));
-  auto clear = [&] { caller.CreateMemSet(callerOut, caller.getInt8(0), bytes, MaybeAlign(64)); };
   if (auto *known = dyn_cast<ConstantInt>(bytes); known && known->getSExtValue() <= mostBytes)
-    return clear();
+    return byLibc(bytes);
   Function *function = caller.GetInsertBlock()->getParent();
   BasicBlock *few = BasicBlock::Create(k.getContext(), "", function),
              *many = BasicBlock::Create(k.getContext(), "", function),
              *done = BasicBlock::Create(k.getContext(), "", function);
   caller.CreateCondBr(caller.CreateICmpSLE(bytes, caller.getInt64(mostBytes)), few, many);
   caller.SetInsertPoint(few);
-  clear();
+  byLibc(bytes);
   caller.CreateBr(done);
   caller.SetInsertPoint(many);
   emitMap();
@@ -442,8 +448,15 @@ Slot KernelEmitter::emit() {
   }
   Value *counter = module.getOrInsertGlobal("toy_rt_loops", caller.getInt64Ty());
   caller.CreateStore(caller.CreateAdd(caller.CreateLoad(caller.getInt64Ty(), counter), caller.getInt64(1)), counter);
+  constexpr int64_t mostZeros = 1 << 20, mostCopied = parallelElements * 8;
+  if (auto full = dyn_cast_if_present<FullOp>(def); full && full.getUnwritten() && !device && !isInRows)
+    return result;
   if (isZeros())
-    emitZeros();
+    emitBytes(mostZeros,
+              [&](Value *bytes) { caller.CreateMemSet(callerOut, caller.getInt8(0), bytes, MaybeAlign(64)); });
+  else if (Value *from = pieceOf())
+    emitBytes(mostCopied,
+              [&](Value *bytes) { caller.CreateMemCpy(callerOut, MaybeAlign(), from, MaybeAlign(), bytes); });
   else if (def && def->hasTrait<OpTrait::Reduction>())
     emitReduction(def);
   else if (auto sums = dyn_cast_if_present<CumSumOp>(def))
