@@ -3,17 +3,17 @@
 /// Elements that each turn of a loop reads of what the turn before stored, or read.
 #pragma once
 
-#include "llvm/IR/PassManager.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/Dominators.h"
 
 namespace toy {
 
-/// Hands elements from turn to turn in registers: `if x[i] > x[i + 1] { … }` reads in `x[i]` what the turn before read
-/// or stored as `x[i + 1]`. LLVM does that where each turn reads it at once; checks of indices stand before that until
-/// they are hoisted, so that it is asked again. Only where a loop stores into what the next turn reads, which has no
-/// vectors: elsewhere two loads are better than a register that one turn waits for.
-struct CarriedLoads : llvm::PassInfoMixin<CarriedLoads> {
-  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
-  static bool isRequired() { return false; }
-};
+/// Whether each turn of a loop reads what the turn before may have stored: `if x[i] > x[i + 1] { … }` reads in `x[i]`
+/// what that read or stored as `x[i + 1]`. LLVM hands it on in a register where each turn reads it at once; checks of
+/// indices stand before that until they are hoisted, so that LLVM is to be asked again. Only where a loop stores into
+/// what the next turn reads, which has no vectors: elsewhere two loads are better than a register that one turn waits
+/// for.
+bool readsWhatWasStored(const llvm::Loop &loop, const llvm::DominatorTree &tree, llvm::ScalarEvolution &evolution);
 
 } // namespace toy

@@ -2,6 +2,7 @@
 /// \file
 /// Checks of indices before loops: LLVM's own counts say how many turns a loop makes, and how an index moves.
 #include "jit/HoistChecks.h"
+#include "jit/CarriedLoads.h"
 #include "jit/HoistLoads.h"
 #include "passes/lowering/Attributes.h"
 
@@ -11,6 +12,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/IR/ProfDataUtils.h"
+#include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -442,9 +444,10 @@ PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &
     keepRolled(*loop, evolution);
   auto &aliases = analyses.getResult<AAManager>(function);
   SmallSetVector<BasicBlock *, 16> decided;
-  bool hoistsLoads = false;
+  bool hoistsLoads = false, carriesLoads = false;
   for (Loop *loop : loops.getLoopsInPreorder()) {
     if (auto checked = checksOf(*loop, tree, evolution)) { // what a loop begins with may be another one's result
+      carriesLoads |= readsWhatWasStored(*loop, tree, evolution);
       makeVersions(*checked, tree, loops, evolution);
       for (const Check &check : checked->checks)
         decided.insert(check.branch->getParent());
@@ -458,6 +461,10 @@ PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &
   removeUnreachableBlocks(function);
   for (BasicBlock &block : make_early_inc_range(function)) // what a check divided is one again
     MergeBlockIntoPredecessor(&block);
+  if (carriesLoads) {
+    analyses.invalidate(function, PreservedAnalyses::none());
+    GVNPass().run(function, analyses);
+  }
   return PreservedAnalyses::none();
 }
 

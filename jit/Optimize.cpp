@@ -2,7 +2,6 @@
 /// \file
 /// The host's machine, and LLVM's passes for it.
 #include "jit/CarriedExtrema.h"
-#include "jit/CarriedLoads.h"
 #include "jit/HoistChecks.h"
 #include "jit/InvariantAddresses.h"
 #include "jit/LaneConversions.h"
@@ -381,7 +380,6 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
     passes.addPass(LoopSimplifyPass());
     passes.addPass(HoistChecks());
-    passes.addPass(CarriedLoads());
     passes.addPass(LoopSimplifyPass());
     passes.addPass(StripTurns());
   });
