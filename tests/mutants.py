@@ -31,6 +31,7 @@ from mutant_rows_library import LIBRARY_MUTANTS
 from mutant_rows_loops import LOOPS_MUTANTS
 from mutant_rows_ranks import RANKS_MUTANTS
 from mutant_rows_recognition import MUTANTS
+from mutant_rows_turns import TURNS_MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests/mutants_caught.json"
@@ -83,7 +84,7 @@ KINDS = {
         programs=("toy-opt",),
     ),
     "loops": Kind(
-        LOOPS_MUTANTS,
+        [*LOOPS_MUTANTS, *TURNS_MUTANTS],
         (
             "e2e/short-rows.toy",
             "e2e/small-turns.toy",

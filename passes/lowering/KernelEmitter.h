@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The kernel emitter: a `toy.fused` group becomes an LLVM function of one loop nest. Every element of the result is
-/// computed from its index; index maps only change the index (as in XLA's elemental emitter), so a group has no
-/// temporaries.
+/// computed from its index; index maps only change the index, so a group has no temporaries.
 #pragma once
 
 #include "passes/lowering/CodePlaces.h"
