@@ -23,6 +23,7 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
     if (!any.wasInterrupted())
       return;
     threadConditions(function);
+    readOnEdges(function);
     Bounds bounds(function);
     llvm::DenseMap<std::pair<Value, Value>, SmallVector<CheckIndexOp, 1>> done;
     SmallVector<CheckIndexOp> needless; // facts name them

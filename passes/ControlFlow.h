@@ -93,6 +93,8 @@ inline llvm::SmallVector<BlockEdge, 2> entriesOf(mlir::CFGLoop &loop) {
 
 /// Passes blocks by that only ask again for what is known on the way to them (ThreadConditions.cpp).
 void threadConditions(mlir::func::FuncOp function);
+/// Reads elements of vectors that may have grown on the ways to where they are read (ReadsOnEdges.cpp).
+void readOnEdges(mlir::func::FuncOp function);
 
 /// Whether `op` uses the value for the last time in its function.
 inline bool diesAt(const mlir::Liveness &liveness, mlir::Value v, mlir::Operation *op) {

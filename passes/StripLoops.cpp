@@ -74,8 +74,9 @@ bool isLight(CFGLoop &loop, bool mayCall) {
     return llvm::all_of(*block, [&](Operation &op) {
       return isa<ElementOp, ElementSetOp, CheckIndexOp, ConstantOp, DimOp, TruthOp, ListLenOp, ListElementOp>(op) ||
              op.hasTrait<mlir::OpTrait::IsTerminator>() ||
-             (mayCall && isa<UniqueOp, ListUniqueOp, ListOwnOp, RelabelOp, func::CallOp>(op) &&
+             (mayCall && isa<UniqueOp, ListUniqueOp, ListOwnOp, RelabelOp, ShortenOp, func::CallOp>(op) &&
               !op.hasAttr(triedCall)) ||
+             (mayCall && isa<AppendOp>(op) && tensorTypeOf(op.getOperand(1)).isScalar()) ||
              (op.hasTrait<toy::OpTrait::Elementwise>() && tensorTypeOf(op.getResult(0)).isScalar());
     });
   });

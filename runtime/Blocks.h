@@ -41,6 +41,18 @@ public:
   /// Blocks of one class take 64 << class bytes.
   static int classOf(size_t bytes) { return std::bit_width((std::max<size_t>(bytes, 64) - 1) >> 6); }
 
+  /// How much room a growing block of so many bytes is to have: where it is large, memory that nobody touches costs
+  /// nothing, and moving it in each doubling does.
+  static size_t roomToGrow(size_t bytes) {
+    constexpr size_t mostReserved = 4 << 20, times = 8;
+    return recycles && bytes > smallLimit && bytes <= mostReserved ? times * bytes : bytes;
+  }
+
+  /// What a block in use has, of which `bytes` are known.
+  static size_t roomOf(void *block, size_t bytes) {
+    return recycles && bytes > smallLimit ? malloc_usable_size(block) : bytes;
+  }
+
   /// A block of at least so many bytes, or null.
   void *take(size_t bytes) {
     if (!recycles)

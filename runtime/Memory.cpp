@@ -6,6 +6,7 @@
 #include "runtime/Blocks.h"
 #include "runtime/Error.h"
 #include "runtime/Objects.h"
+#include "runtime/SizeText.h"
 #include "runtime/WholeTensors.h"
 #include "support/SizeLimit.h"
 
@@ -61,14 +62,6 @@ void *takeBlockOrThrow(size_t bytes) {
 }
 
 size_t objectBytes(int rank) { return sizeof(Link) + sizeof(Tensor) + sizeof(int64_t) * std::max(rank - 1, 0); }
-
-std::string sizeText(double bytes) {
-  const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  int unit = 0;
-  while (bytes >= 1024 && unit < 6)
-    bytes /= 1024, ++unit;
-  return unit ? fmt::format("{:.3g} {}", bytes, units[unit]) : fmt::format("{:.0f} bytes", bytes);
-}
 
 [[noreturn]] void failAllocation(double bytes, std::string what) {
   Heap &h = heap();
@@ -209,11 +202,11 @@ static void countElements(Heap &h, void *data, int64_t bytes) {
   account(h, bytes);
 }
 
-/// A block for elements, accounted; the heap is locked.
-static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
+/// A block for elements, accounted, with room for more if there is; the heap is locked.
+static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t bytes, int64_t room) {
   Heap &h = heap();
-  void *data = hasRoom(h, bytes) ? takeBlock(bytes) : nullptr;
-  if (!data)
+  void *data = hasRoom(h, bytes) ? takeBlock(room) : nullptr;
+  if (!data && (!hasRoom(h, bytes) || !(data = takeBlock(bytes))))
     failAllocation(dtype, sizes);
   countElements(h, data, bytes);
   return data;
@@ -246,10 +239,10 @@ static inline Tensor *takeWhole(Heap &h, DType dtype, size_t rank, int64_t bytes
 }
 
 /// One with blocks of its own. The heap is locked.
-static Tensor *newWithBlocks(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
+static Tensor *newWithBlocks(DType dtype, std::span<const int64_t> sizes, int64_t bytes, int64_t room) {
   void *storage = takeBlockOrThrow(sizeof(Storage)), *data = nullptr;
   try {
-    data = takeElements(dtype, sizes, bytes);
+    data = takeElements(dtype, sizes, bytes, room);
     Tensor *t = newHeader(dtype, sizes);
     t->waitsIn = WholeTensors::listOf(sizes.size(), bytes);
     t->storage = new (storage) Storage{1, bytes, data};
@@ -273,7 +266,7 @@ Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
   std::lock_guard lock(h.mutex);
   Tensor *t = takeWhole(h, dtype, sizes.size(), bytes);
   if (!t)
-    return newWithBlocks(dtype, sizes, bytes);
+    return newWithBlocks(dtype, sizes, bytes, bytes);
   std::copy(sizes.begin(), sizes.end(), t->sizes);
   return t;
 }
@@ -288,6 +281,28 @@ Tensor *newVector(DType dtype, int64_t size, int64_t bytes) {
       return t;
     }
   return newLongVector(dtype, size);
+}
+
+Tensor *newGrowing(DType dtype, std::span<const int64_t> sizes) {
+  const int64_t bytes = fewBytes(dtype, sizes), room = bytes < 0 ? bytes : Blocks::roomToGrow(bytes);
+  if (room <= bytes)
+    return sizes.size() == 1 ? newVector(dtype, sizes[0], sizes[0] * toy::sizeOf(dtype)) : newTensor(dtype, sizes);
+  std::lock_guard lock(heap().mutex);
+  return newWithBlocks(dtype, sizes, bytes, room);
+}
+
+bool growsInPlace(Tensor &x, int64_t bytes) {
+  Heap &h = heap();
+  Storage &storage = *x.storage;
+  const int64_t more = bytes - storage.bytes;
+  std::lock_guard lock(h.mutex);
+  if (static_cast<int64_t>(Blocks::roomOf(storage.data, storage.bytes)) < bytes || !hasRoom(h, more))
+    return false;
+  if (h.fillsFresh)
+    std::memset(static_cast<char *>(storage.data) + storage.bytes, 0xCB, more);
+  account(h, more);
+  storage.bytes = bytes;
+  return true;
 }
 
 /// A tensor whose elements are not on the host.
@@ -325,7 +340,7 @@ void *fetch(const Tensor &t) {
     void *data;
     {
       std::lock_guard lock(heap().mutex);
-      data = takeElements(t.dtype, t.shape(), bytes);
+      data = takeElements(t.dtype, t.shape(), bytes, bytes);
     }
     try {
       readAway(storage, data, 0, t.count() * sizeOf(t.dtype));

@@ -61,6 +61,10 @@ Tensor *copyOf(const Tensor *source);
 /// Where a result of the same dtype and sizes goes: the tensor itself, whose elements are read meanwhile, if nobody but
 /// the caller holds it, else a new one.
 TensorRef placeFor(const TensorRef &consumed);
+/// As `newTensor`, where more rows are to come: a large one has memory for them behind it that is not counted yet.
+Tensor *newGrowing(DType dtype, std::span<const int64_t> sizes);
+/// Whether the block of a tensor that nobody else holds has so many bytes, which are counted as its own from now on.
+bool growsInPlace(Tensor &x, int64_t bytes);
 /// A copy was made because somebody else holds the value.
 void countCopy();
 

@@ -78,12 +78,12 @@ static int64_t bytesOfRow(const Tensor &x) {
 }
 
 /// Like a tensor, of so many rows.
-static Tensor *newOfRows(const Tensor &x, int64_t rows) {
+static Tensor *newOfRows(const Tensor &x, int64_t rows, bool grows = false) {
   if (x.rank == 1)
-    return newVector(x.dtype, rows, rows * toy::sizeOf(x.dtype));
+    return grows ? newGrowing(x.dtype, {&rows, 1}) : newVector(x.dtype, rows, rows * toy::sizeOf(x.dtype));
   std::vector<int64_t> sizes(x.shape().begin(), x.shape().end());
   sizes[0] = rows;
-  return newTensor(x.dtype, sizes);
+  return grows ? newGrowing(x.dtype, sizes) : newTensor(x.dtype, sizes);
 }
 
 TensorRef shorten(TensorRef x, int64_t rows) {
@@ -99,12 +99,15 @@ TensorRef shorten(TensorRef x, int64_t rows) {
 
 TensorRef append(TensorRef x, const void *row, int64_t more) {
   constexpr int64_t mostMore = 4096, mostBytes = 1 << 26; // they may never come
+  constexpr int64_t fewBytes = 1 << 11;                   // moving them costs more than room for some more
   onHostOnly(*x);
   const int64_t rows = x->sizes[0], bytes = bytesOfRow(*x);
   TensorRef longer;
   more = std::clamp<int64_t>(more, 1, std::clamp<int64_t>(mostBytes / std::max<int64_t>(bytes, 1), 1, mostMore));
-  if (!isAlone(*x) || (rows + more) * bytes > x->storage->bytes) {
-    longer = TensorRef(newOfRows(*x, std::max(2 * rows, rows + std::max<int64_t>(more, 4))));
+  const int64_t times = rows * bytes < fewBytes ? 4 : 2,
+                all = std::max(times * rows, rows + std::max<int64_t>(more, 4));
+  if (!isAlone(*x) || ((rows + more) * bytes > x->storage->bytes && !growsInPlace(*x, all * bytes))) {
+    longer = TensorRef(newOfRows(*x, all, /*grows=*/true));
     std::memcpy(longer->data, x->data, rows * bytes);
     poll();
   }

@@ -4,7 +4,7 @@ which rows may stay in registers, or does to lanes what it should not."""
 
 SHORT, LANES = "passes/ShortRows.cpp", "passes/lowering/LaneRows.cpp"
 FRAMES, PLACES = "passes/lowering/FrameTensors.cpp", "passes/lowering/PositionEmitter.cpp"
-GROWING = "passes/lowering/GrowingVectors.cpp"
+GROWING, EDGES = "passes/lowering/GrowingVectors.cpp", "passes/ReadsOnEdges.cpp"
 HISTORY, GIVE_BACK = "passes/ArgumentHistory.cpp", "passes/GiveBack.cpp"
 LOOPS_MUTANTS = [
     ("zeros that compare equal are one", HISTORY, "|| !isInteger(dtype))", ")"),
@@ -135,8 +135,44 @@ LOOPS_MUTANTS = [
     (
         "elements of a vector that was copied are where they were",
         GROWING,
-        "setDataAndLength(op.getResult(), dataOfEither(either, data, moved), longer);",
+        "setDataAndLength(op.getResult(), valueOfEither(either, data, moved), longer);",
         "setDataAndLength(op.getResult(), data, longer);",
+    ),
+    (
+        "whoever asks for a vector finds the length of before",
+        "passes/lowering/CarriedVectors.cpp",
+        "return late.contains(v.getAsOpaquePointer()) && ",
+        "return late.empty() && ",
+    ),
+    (
+        "a vector that has no room is copied at the length of before",
+        GROWING,
+        "if (isLate)\n      storeLength(object, count);",
+        "",
+    ),
+    (
+        "names of a vector in a block come from one that did not grow",
+        "passes/lowering/CarriedVectors.cpp",
+        "append_range(behind, next.lookup(v));",
+        "behind.clear();",
+    ),
+    (
+        "what is read of a longer vector was read of the shorter one",
+        EDGES,
+        "? withoutNames(edge.operandOf(argument)) : map",
+        "? withoutNames(edges.back().operandOf(argument)) : map",
+    ),
+    (
+        "what some way to an edge has read is known on it",
+        EDGES,
+        "dominance.properlyDominates(other, edge.terminator) &&",
+        "other->getBlock() != &block &&",
+    ),
+    (
+        "what grows where it is takes no memory",
+        "runtime/Memory.cpp",
+        "|| !hasRoom(h, more))",
+        ")",
     ),
     (
         "any member decides a minimum",

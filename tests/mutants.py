@@ -105,6 +105,8 @@ KINDS = {
             "e2e/elements-from-turn-to-turn.toy",
             "e2e/questions-before-calls.toy",
             "e2e/zeros-that-loops-overwrite.toy",
+            "e2e/growing-vectors.toy",
+            "growing_vectors.py",
             "flat_rows.py",
             "equal_rows.py",
             "short_rows.py",

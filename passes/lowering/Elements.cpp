@@ -55,6 +55,12 @@ void FunctionEmitter::openElements(mlir::Value v) {
     return openList(v);
   if (!isObject(v) || !isa<TensorType>(v.getType()))
     return;
+  if (carried.contains(v)) {
+    auto [data, length] = dataAndLength(v);
+    if (Value *&room = rooms[v]; !room)
+      room = roomOf(v, slots[v].object);
+    return setDataAndLength(v, data, length);
+  }
   const bool opened = isOpened(v);
   for (int64_t axis = 0; axis < tensorTypeOf(v).getRank(); ++axis)
     if ((opened && axis > 0) || isMeasured(v, axis))
@@ -93,6 +99,32 @@ void FunctionEmitter::access(mlir::Value tensor, function_ref<void()> body) {
   Instruction *before = block->empty() ? nullptr : &block->back();
   body();
   apart.mark(*block, before, tensor);
+}
+
+void FunctionEmitter::emit(RelabelOp op) {
+  Slot same = slots[op.getX()]; // the map may move when it grows
+  slots[op.getResult()] = same;
+  if (carried.contains(op.getX())) {
+    ownSizes[{op.getResult(), 0}] = dataAndLength(op.getX()).second;
+    rooms[op.getResult()] = rooms.lookup(op.getX());
+  }
+  if (!isObject(op.getResult()))
+    return;
+  if (diesAt(op.getX(), op))
+    moved.insert(op.getX().getAsOpaquePointer());
+  else if (isReadWhileHeld(op))
+    borrowed.insert(op.getResult().getAsOpaquePointer());
+  else
+    retain(op.getResult());
+}
+
+/// Whether what has another name is only read, or lent, by that name, in a block behind which it is held by the old
+/// one.
+bool FunctionEmitter::isReadWhileHeld(RelabelOp op) {
+  mlir::Block *block = op->getBlock();
+  return (isBorrowed(op.getX()) || liveness.getLiveness(block)->isLiveOut(op.getX())) &&
+         llvm::all_of(op->getUsers(), [&](mlir::Operation *user) { return user->getBlock() == block; }) &&
+         isOnlyRead(op.getResult(), op->getParentOfType<mlir::ModuleOp>());
 }
 
 /// One element of what may be on a device is fetched alone, several with all others.

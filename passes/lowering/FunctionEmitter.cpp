@@ -101,6 +101,10 @@ Slot FunctionEmitter::makePhi(mlir::Value argument) {
     return slot;
   }
   appendTypes(types, scalars, type, module.getContext());
+  if (carried.contains(argument)) {
+    setDataAndLength(argument, slot.data = b.CreatePHI(b.getPtrTy(), 2), b.CreatePHI(b.getInt64Ty(), 2));
+    rooms[argument] = b.CreatePHI(b.getInt64Ty(), 2);
+  }
   if (!tensor || !tensor.isScalar())
     slot.object = b.CreatePHI(types[0], 2);
   else {
@@ -158,28 +162,6 @@ void FunctionEmitter::releaseDead(mlir::Operation *op) {
       release(result);
 }
 
-void FunctionEmitter::emit(RelabelOp op) {
-  Slot same = slots[op.getX()]; // the map may move when it grows
-  slots[op.getResult()] = same;
-  if (!isObject(op.getResult()))
-    return;
-  if (diesAt(op.getX(), op))
-    moved.insert(op.getX().getAsOpaquePointer());
-  else if (isReadWhileHeld(op))
-    borrowed.insert(op.getResult().getAsOpaquePointer());
-  else
-    retain(op.getResult());
-}
-
-/// Whether what has another name is only read, or lent, by that name, in a block behind which it is held by the old
-/// one.
-bool FunctionEmitter::isReadWhileHeld(RelabelOp op) {
-  mlir::Block *block = op->getBlock();
-  return (isBorrowed(op.getX()) || liveness.getLiveness(block)->isLiveOut(op.getX())) &&
-         llvm::all_of(op->getUsers(), [&](mlir::Operation *user) { return user->getBlock() == block; }) &&
-         isOnlyRead(op.getResult(), op->getParentOfType<mlir::ModuleOp>());
-}
-
 /// The instructions from here on belong to an operation.
 void FunctionEmitter::setPlace(mlir::Operation *op) {
   if (CodePlaces *places = ownPlaces())
@@ -209,6 +191,7 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
   for (mlir::Operation &op : block.without_terminator()) {
     rt::poll();
     setPlace(&op);
+    bringHeadersUpToDate(&op);
     emitOp(&op);
     for (mlir::Value result : op.getResults())
       openElements(result);
@@ -321,6 +304,7 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
   mlir::Operation *terminator = block.getTerminator();
   b.SetInsertPoint(blocks[&block]);
   setPlace(terminator);
+  bringHeadersUpToDate(terminator);
   if (auto ret = dyn_cast<mlir::func::ReturnOp>(terminator)) {
     SmallVector<Value *> values;
     SmallPtrSet<void *, 8> done; // the caller gets this block's reference
@@ -356,6 +340,8 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
       append(values, operand);
       for (auto [phi, value] : zip_equal(phis, values))
         cast<PHINode>(phi)->addIncoming(value, b.GetInsertBlock());
+      if (carried.contains(argument))
+        handOn(argument, operand);
     }
     return on;
   };

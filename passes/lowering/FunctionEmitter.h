@@ -6,6 +6,7 @@
 
 #include "passes/CountedLoops.h"
 #include "passes/lowering/AliasScopes.h"
+#include "passes/lowering/CarriedVectors.h"
 #include "passes/lowering/CodePlaces.h"
 #include "passes/lowering/KernelEmitter.h"
 #include "passes/lowering/LentArguments.h"
@@ -39,6 +40,8 @@ public:
         liveness(function), apart(function, liveness), isLibrary(function->hasAttr("toy.prelude")),
         tellsTurns(isOfTopLevel(function)) {
     loops.emplace(function);
+    if (!tables.valuesMoveAway)
+      carried = CarriedVectors(function, *loops);
   }
 
   /// Emits the body and an entry `symbol.entry(Tensor **arguments, Tensor **results)` that boxes scalars.
@@ -168,7 +171,11 @@ private:
   // GrowingVectors.cpp
   std::pair<llvm::Value *, llvm::Value *> dataAndLength(mlir::Value v);
   void setDataAndLength(mlir::Value v, llvm::Value *data, llvm::Value *length);
-  llvm::Value *dataOfEither(llvm::PHINode *object, llvm::Value *inPlace, llvm::Value *called);
+  llvm::Value *roomOf(mlir::Value v, llvm::Value *object);
+  void handOn(mlir::Value to, mlir::Value from);
+  void storeLength(llvm::Value *object, llvm::Value *length);
+  void bringHeadersUpToDate(mlir::Operation *op);
+  llvm::Value *valueOfEither(llvm::PHINode *object, llvm::Value *inPlace, llvm::Value *called);
   void emit(AppendOp op);
   void emitLongerCopy(AppendOp op);
   void emit(ShortenOp op);
@@ -199,6 +206,7 @@ private:
   const bool tellsTurns; ///< its loops say how far they are, where they are asked
   mlir::DominanceInfo dominance;
   std::optional<FunctionLoops> loops;
+  CarriedVectors carried;
   llvm::Function *f = nullptr;
   llvm::DenseMap<mlir::Value, Slot> slots;
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block
@@ -212,6 +220,8 @@ private:
   mlir::Block *current = nullptr;
   /// Sizes that were read where the tensor is made, by axis.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, llvm::Value *> ownSizes;
+  /// Of vectors that grow: how many elements their blocks have room for.
+  llvm::DenseMap<mlir::Value, llvm::Value *> rooms;
   /// Sizes that were read, by expression, each with the block that read it.
   llvm::DenseMap<Dim, llvm::SmallVector<std::pair<mlir::Block *, llvm::Value *>, 1>> sizes;
   int kernels = 0, folds = 0;

@@ -28,6 +28,33 @@ void FunctionEmitter::setDataAndLength(mlir::Value v, Value *data, Value *length
   ownSizes[{v, 0}] = length;
 }
 
+Value *FunctionEmitter::roomOf(mlir::Value v, Value *object) {
+  Value *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy()),
+        *bytes = loadWord(storage, offsetof(rt::Storage, bytes)), *least = b.getInt64(rt::Blocks::leastBytes());
+  return b.CreateUDiv(b.CreateBinaryIntrinsic(Intrinsic::smax, bytes, least),
+                      b.getInt64(toy::sizeOf(tensorTypeOf(v).getDtype())));
+}
+
+/// On an edge to a block, in front of its branch.
+void FunctionEmitter::handOn(mlir::Value to, mlir::Value from) {
+  auto [data, length] = dataAndLength(from);
+  cast<PHINode>(slots[to].data)->addIncoming(data, b.GetInsertBlock());
+  cast<PHINode>(ownSizes.at({to, 0}))->addIncoming(length, b.GetInsertBlock());
+  cast<PHINode>(rooms.at(to))->addIncoming(rooms.at(from), b.GetInsertBlock());
+}
+
+void FunctionEmitter::storeLength(Value *object, Value *length) {
+  b.CreateStore(length, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
+}
+
+/// Stores the lengths that an operation will look for in headers.
+void FunctionEmitter::bringHeadersUpToDate(mlir::Operation *op) {
+  SmallPtrSet<void *, 4> done;
+  for (mlir::Value operand : op->getOperands())
+    if (carried.needsHeader(op, operand) && done.insert(operand.getAsOpaquePointer()).second)
+      storeLength(slots[operand].object, dataAndLength(operand).second);
+}
+
 /// Whether nobody else holds a tensor or its elements, and these are all of its memory, on the host.
 Value *FunctionEmitter::isAlone(Value *object) {
   Value *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy());
@@ -38,9 +65,9 @@ Value *FunctionEmitter::isAlone(Value *object) {
                                  b.CreateIsNotNull(data)));
 }
 
-/// A vector whose length was stored in place, or that a call gave: where its elements are then.
-Value *FunctionEmitter::dataOfEither(PHINode *object, Value *inPlace, Value *called) {
-  PHINode *data = b.CreatePHI(b.getPtrTy(), 2);
+/// Of a vector whose length was stored in place, or that a call gave.
+Value *FunctionEmitter::valueOfEither(PHINode *object, Value *inPlace, Value *called) {
+  PHINode *data = b.CreatePHI(inPlace->getType(), 2);
   data->addIncoming(inPlace, object->getIncomingBlock(0));
   data->addIncoming(called, object->getIncomingBlock(1));
   return data;
@@ -51,17 +78,24 @@ void FunctionEmitter::emit(ShortenOp op) {
   if (tables.valuesMoveAway)
     return emitEval(op);
   auto [data, length] = dataAndLength(op.getX());
-  Value *object = ownReference(op.getX(), op), *count = slots[op.getCount()].scalar.re, *moved = nullptr;
+  Value *object = ownReference(op.getX(), op), *count = slots[op.getCount()].scalar.re, *moved = nullptr,
+        *room = rooms.lookup(op.getX()), *newRoom = nullptr;
+  const bool isLate = carried.contains(op.getX());
   auto inPlace = [&] {
-    b.CreateStore(count, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
+    if (!isLate)
+      storeLength(object, count);
     return object;
   };
   auto byCall = [&] {
     setSite(op);
+    if (isLate)
+      storeLength(object, length);
     Value *objects = stackArray(b.getPtrTy(), 1);
     b.CreateStore(object, objects);
     Value *shorter = scalars.call("toy_rt_shorten", b.getPtrTy(), {objects, sizesArray({count})});
     moved = loadWord(shorter, offsetof(rt::Tensor, data), b.getPtrTy());
+    if (isLate)
+      newRoom = roomOf(op.getResult(), shorter);
     return shorter;
   };
   if (op->hasAttr(ownedOperand))
@@ -69,8 +103,12 @@ void FunctionEmitter::emit(ShortenOp op) {
   else {
     auto *either = cast<PHINode>(scalars.eitherOf(isAlone(object), inPlace, byCall));
     slots[op.getResult()].object = either;
-    data = dataOfEither(either, data, moved);
+    data = valueOfEither(either, data, moved);
+    if (isLate)
+      room = valueOfEither(either, room, newRoom);
   }
+  if (isLate)
+    rooms[op.getResult()] = room;
   setDataAndLength(op.getResult(), data, count);
 }
 
@@ -87,30 +125,37 @@ void FunctionEmitter::emit(AppendOp op) {
   auto [data, count] = dataAndLength(x);
   Value *object = ownReference(x, op), *longer = b.CreateAdd(count, b.getInt64(1), "", true, true), *place = data,
         *moved = nullptr;
+  const bool isLate = carried.contains(x);
   auto inPlace = [&] {
     scalars.store(dtype, place, count, slots[row].scalar);
-    b.CreateStore(longer, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
+    if (!isLate)
+      storeLength(object, longer);
     return object;
   };
+  Value *room = rooms.lookup(x), *newRoom = nullptr;
   if (haveRoom.contains(op)) {
     slots[op.getResult()].object = inPlace();
+    rooms[op.getResult()] = room;
     return setDataAndLength(op.getResult(), data, longer);
   }
   const int64_t more = makeRoomBehind(op);
-  Value *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy()),
-        *alone = op->hasAttr(ownedOperand) ? b.getTrue() : isAlone(object);
-  Value *needed = b.CreateMul(b.CreateAdd(longer, b.getInt64(more), "", true, true), b.getInt64(toy::sizeOf(dtype)), "",
-                              true, true);
-  Value *fits = b.CreateOr(b.CreateICmpSLE(needed, b.getInt64(rt::Blocks::leastBytes())),
-                           b.CreateICmpSLE(needed, loadWord(storage, offsetof(rt::Storage, bytes))));
+  Value *alone = op->hasAttr(ownedOperand) ? b.getTrue() : isAlone(object),
+        *needed = b.CreateAdd(longer, b.getInt64(more), "", true, true),
+        *fits = b.CreateICmpSLE(needed, isLate ? room : roomOf(x, object));
   auto byCall = [&] {
+    if (isLate)
+      storeLength(object, count);
     Value *other = appended(op, object, more);
     moved = loadWord(other, offsetof(rt::Tensor, data), b.getPtrTy());
+    if (isLate)
+      newRoom = roomOf(x, other);
     return other;
   };
   auto *either = cast<PHINode>(scalars.eitherOf(b.CreateAnd(alone, fits), inPlace, byCall));
   slots[op.getResult()].object = either;
-  setDataAndLength(op.getResult(), dataOfEither(either, data, moved), longer);
+  setDataAndLength(op.getResult(), valueOfEither(either, data, moved), longer);
+  if (isLate)
+    rooms[op.getResult()] = valueOfEither(either, room, newRoom);
 }
 
 /// Numbers that are put behind this one at once, one after the other, need not ask for room. Gives how many.

@@ -513,3 +513,49 @@ func.func @beginnings(%x: !toy.tensor<f64[N]>, %any: !toy.tensor<i64[]>) {
   toy.print %a, %b, %c, %d, %i {echo = false, structure = "_;_;_;_;_"} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> ()
   return
 }
+
+// Behind the join the vector may be a longer one. Where nothing was appended, check and element are known; where
+// something was, both are done on the way there.
+// CHECK-LABEL: @joined
+// CHECK: ^bb2:
+// CHECK: %[[AT:.*]] = toy.check_index %[[I:.*]], %{{.*}} {axis = 0 : i64}
+// CHECK: %[[E:.*]] = toy.element %{{.*}}, %[[AT]]
+// CHECK: cf.cond_br %{{.*}}, ^bb3, ^bb4
+// CHECK: ^bb3:
+// CHECK: toy.append
+// CHECK: toy.check_index %[[I]]
+// CHECK: toy.element
+// CHECK: cf.br ^bb5
+// CHECK: ^bb4:
+// CHECK-NEXT: cf.br ^bb5({{.*}}, %[[E]] :
+// CHECK: ^bb5(
+// CHECK-NOT: toy.element
+// CHECK: cf.br ^bb1
+func.func @joined(%x: !toy.tensor<i64["a"]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<i64["a"]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%x, %0 : !toy.tensor<i64["a"]>, !toy.tensor<i64[]>)
+^header(%y: !toy.tensor<i64["a"]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %size = toy.dim %y {axis = 0 : i64} : (!toy.tensor<i64["a"]>) -> !toy.tensor<i64[]>
+  %at = toy.check_index %i, %size {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %e = toy.element %y, %at : (!toy.tensor<i64["a"]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %u = toy.lt %e, %0 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^longer, ^same
+^longer:
+  %l = toy.append %y, %0 : (!toy.tensor<i64["a"]>, !toy.tensor<i64[]>) -> !toy.tensor<i64["a+1"]>
+  %z = toy.relabel %l : (!toy.tensor<i64["a+1"]>) -> !toy.tensor<i64["a"]>
+  cf.br ^join(%z : !toy.tensor<i64["a"]>)
+^same:
+  cf.br ^join(%y : !toy.tensor<i64["a"]>)
+^join(%w: !toy.tensor<i64["a"]>):
+  %more = toy.dim %w {axis = 0 : i64} : (!toy.tensor<i64["a"]>) -> !toy.tensor<i64[]>
+  %k = toy.check_index %i, %more {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %j = toy.element %w, %k : (!toy.tensor<i64["a"]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%w, %j : !toy.tensor<i64["a"]>, !toy.tensor<i64[]>)
+^exit:
+  return %y : !toy.tensor<i64["a"]>
+}

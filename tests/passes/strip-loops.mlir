@@ -219,3 +219,26 @@ func.func @many(%x: !toy.tensor<i64[]>) -> !toy.tensor<i64[]> {
 ^exit:
   return %s : !toy.tensor<i64[]>
 }
+
+// Appending a number is no call that takes long: short loops that do are over at once.
+// CHECK-LABEL: @appended
+// CHECK: toy.append
+// CHECK: cf.br ^bb1({{.*}}) {toy.brief}
+func.func @appended(%x: !toy.tensor<i64["a"]>) -> !toy.tensor<i64["b"]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %n = toy.constant {value = dense<6> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %first = toy.relabel %x : (!toy.tensor<i64["a"]>) -> !toy.tensor<i64["b"]>
+  cf.br ^header(%first, %0 : !toy.tensor<i64["b"]>, !toy.tensor<i64[]>)
+^header(%y: !toy.tensor<i64["b"]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %l = toy.append %y, %i : (!toy.tensor<i64["b"]>, !toy.tensor<i64[]>) -> !toy.tensor<i64["b+1"]>
+  %z = toy.relabel %l : (!toy.tensor<i64["b+1"]>) -> !toy.tensor<i64["b"]>
+  %j = toy.add %i, %1 {toy.exact} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%z, %j : !toy.tensor<i64["b"]>, !toy.tensor<i64[]>)
+^exit:
+  return %y : !toy.tensor<i64["b"]>
+}
