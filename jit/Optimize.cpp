@@ -221,16 +221,20 @@ static void inlineOnlyCalls(Function &f) {
   }
 }
 
-/// Puts small ones of functions that call each other into the others: of what a parser's functions do, a call is much.
+/// Puts small ones of functions that call each other into the others, and larger ones into the only one that calls
+/// them: of what a parser's functions do, a call is much.
 static void inlineMutualRecursion(ArrayRef<CallGraphNode *> cycle) {
-  constexpr unsigned mostInstructions = 80, mostCalls = 2;
+  constexpr unsigned mostInstructions = 80, mostOfOneCaller = 320, mostCalls = 2;
   SmallVector<Function *> functions;
   for (CallGraphNode *node : cycle)
     if (Function *f = node->getFunction(); f && !f->isDeclaration())
       functions.push_back(f);
   for (Function *callee : functions) {
     auto isCallee = [&](Function &called) { return &called == callee; };
-    if (callee->getInstructionCount() > mostInstructions || !callsIn(*callee, isCallee).empty())
+    const bool hasOneCaller =
+        count_if(functions, [&](Function *caller) { return !callsIn(*caller, isCallee).empty(); }) == 1;
+    if (callee->getInstructionCount() > (hasOneCaller ? mostOfOneCaller : mostInstructions) ||
+        !callsIn(*callee, isCallee).empty())
       continue;
     for (Function *caller : functions) {
       SmallVector<CallBase *> calls = callsIn(*caller, isCallee);

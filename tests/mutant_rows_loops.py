@@ -169,6 +169,12 @@ LOOPS_MUTANTS = [
         "other->getBlock() != &block &&",
     ),
     (
+        "functions that call each other are put into each other if they are short alone",
+        "jit/Optimize.cpp",
+        "(hasOneCaller ? mostOfOneCaller : mostInstructions)",
+        "mostInstructions",
+    ),
+    (
         "what grows where it is takes no memory",
         "runtime/Memory.cpp",
         "|| !hasRoom(h, more))",

@@ -125,6 +125,8 @@ KINDS = {
             "flatten-lists",
             "lists-as-matrices",
             "emit/vectors-without-zeros.toy",
+            "emit/carried-vectors.toy",
+            "emit/calls-in-a-circle.toy",
             "bound-indices",
             "place-unique",
             "emit/appended.toy",
