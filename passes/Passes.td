@@ -254,9 +254,9 @@ def HoistStrings : Pass<"toy-hoist-strings", "::mlir::func::FuncOp"> {
 def LeaveUnwritten : Pass<"toy-leave-unwritten", "::mlir::func::FuncOp"> {
   let summary = "leaves out numbers that loops overwrite";
   let description = [{
-    A tensor that is filled with one number becomes `unwritten` where loops from 0 on, one for each axis, store each element in each turn, and
-    nothing else asks for elements before these loops have come to their end. What fails or is interrupted before that
-    takes the tensor with it.
+    A tensor that is filled with one number becomes `unwritten` where loops from 0 on, one for each axis, store each
+    element in each turn, and nothing else asks for elements before these loops have come to their end. What fails or is
+    interrupted before that takes the tensor with it.
 
     Before: `toy.full %zero, %n`. After: `toy.full %zero, %n {unwritten}`. Requires: `toy-place-unique`.
   }];
