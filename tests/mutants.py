@@ -79,7 +79,7 @@ KINDS = {
     "device": Kind(
         [*DEVICE_MUTANTS, *COLUMN_MUTANTS],
         ("buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES))
-        + ("-m", EVERY, "-k", "not (ptxas or nvcc or auto or off or unpack)"),
+        + ("-m", EVERY, "-k", "not (ptxas or registers or nvcc or auto or off or unpack)"),
         texts=("pad-to-buckets", "fuse-row-reductions"),
         programs=("toy-opt",),
     ),
