@@ -80,7 +80,7 @@ KINDS = {
         [*DEVICE_MUTANTS, *COLUMN_MUTANTS],
         ("buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES))
         + ("-m", EVERY, "-k", "not (ptxas or registers or nvcc or auto or off or unpack)"),
-        texts=("pad-to-buckets", "fuse-row-reductions"),
+        texts=("pad-to-buckets", "fuse-row-reductions", "emit/partial-results.toy"),
         programs=("toy-opt",),
     ),
     "loops": Kind(
