@@ -219,8 +219,8 @@ LOOPS_MUTANTS = [
     (
         "tensors of zeros are left as they are",
         "passes/lowering/KernelLoops.cpp",
-        "if (root.getDefiningOp<FullOp>().getUnwritten())",
-        "if (true)",
+        "full && full.getUnwritten() && !device",
+        "full && !device",
     ),
     (
         "a vector that a loop fills has its last length in the loop",

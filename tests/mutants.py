@@ -208,7 +208,8 @@ class Build:
         """What is compiled from a source: objects, or texts for devices and the object that holds them."""
         if source.suffix != ".cu":
             return [output for output in self.readers[str(source)] if re.search(r"/toy_\w+\.dir/.*\.o$", output)]
-        texts = re.findall(r"^    (\S+\.ptx)$", self.ninja("-t", "query", source).split("outputs:")[1], re.M)
+        # By their names in the folder: ninja knows them by their whole paths as well, where the build itself has them.
+        texts = re.findall(r"^    ([^/\s]\S*\.ptx)$", self.ninja("-t", "query", source).split("outputs:")[1], re.M)
         return [*texts, "runtime/CMakeFiles/toy_kernel_text.dir/cuda/KernelText.cpp.o"]
 
     def command(self, output):

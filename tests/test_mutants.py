@@ -12,6 +12,15 @@ def test_places():
     assert mutants.wrong_places() == []
 
 
+def test_outputs():
+    """What a mutant makes lies in a folder of its own: a whole path would be one of the build that is looked at."""
+    build = mutants.Build(mutants.ROOT / "build/release")
+    for source in sorted({mutant[1] for kind in mutants.KINDS.values() for mutant in kind.mutants}):
+        if source.endswith(".cu"):
+            outputs = build.outputs(mutants.ROOT / source)
+            assert len(outputs) > 1 and not any(output.startswith("/") for output in outputs), source
+
+
 def test_names():
     for name, kind in mutants.KINDS.items():
         counts = collections.Counter(mutant[0] for mutant in kind.mutants)
