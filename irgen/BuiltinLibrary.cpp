@@ -99,10 +99,12 @@ RValue libraryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return libraryCall(g, r, function, operands, parameters, sources);
 }
 
-/// `_search(a, v, right)`: both in one dtype, halves of floats as f32.
+/// `_search(a, v, right)`: both in one dtype, halves of floats as f32. Elements of the vector are compared with those
+/// of `v`, scalars both, so that a single value is not cut to the vector's dtype.
 RValue searchBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue given[] = {tensorArgument(g, args, "a"), tensorArgument(g, args, "v")};
-  DType dtype = promoteAll(given);
+  auto element = [](const RValue &v) { return PromotionOperand{v.tensor().getDtype(), false, v.weak}; };
+  DType dtype = promote(element(given[0]), element(given[1]));
   if (isHalf(dtype))
     dtype = DType::F32;
   Value operands[] = {castVal(g, given[0], dtype, r), castVal(g, given[1], dtype, r)};
