@@ -64,14 +64,15 @@ template <int N> Mask<N> RealLog10(Lanes<N> *v) {
 }
 
 /// Half of the exponent begins; each step is the series of what 1 - x y^2 is, with three of its powers. Exact for
-/// powers of 4, else within 1 ulp.
+/// powers of 4, else within 1 ulp. A root and a quotient, which infinities and what is no normal number get, are within
+/// 1.5.
 template <int N> Mask<N> RealRsqrt(Lanes<N> *v) {
   Lanes<N> x = v[0], y = fromBits<N>(0x5fe6eb50c7b537a9 - (bitsOf<N>(x) >> 1));
   for (int step = 0; step < 2; ++step) {
     Lanes<N> e = fma<N>(-x * y, y, all<N>(1));
     y = fma<N>(y * e, polynomial<N>(e, 0.5, 0.375, 0.3125), y);
   }
-  Mask<N> ok = isPositive<N>(x);
+  Mask<N> ok = (x >= 0x1p-1022) & (x < __builtin_inf());
   if (__builtin_expect(!areAll(ok), 0))
     y = ok ? y : 1 / sqrt<N>(x);
   v[0] = y;
