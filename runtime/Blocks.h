@@ -53,14 +53,26 @@ public:
     return recycles && bytes > smallLimit ? malloc_usable_size(block) : bytes;
   }
 
+  /// Asks for large pages where bytes of a block come into use. One costs all of its memory as soon as a byte of it is
+  /// touched, so room that may stay empty has none.
+  static void useLargePages(void *block, size_t from, size_t to) {
+    const auto address = reinterpret_cast<uintptr_t>(block);
+    const uintptr_t first = (address + from + hugePage - 1) / hugePage * hugePage,
+                    end = (address + to) / hugePage * hugePage;
+    if (first < end)
+      madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE); // NOLINT(performance-no-int-to-ptr)
+  }
+
   /// A block of at least so many bytes, or null.
-  void *take(size_t bytes) {
+  void *take(size_t bytes) { return take(bytes, bytes); }
+  /// One of which only `used` bytes are used at first.
+  void *take(size_t bytes, size_t used) {
     if (!recycles)
-      return newBlock(bytes);
+      return newBlock(bytes, used);
     if (bytes <= smallLimit) {
       auto &list = freeBlocks[classOf(bytes)];
       if (list.empty())
-        return bytes <= slabLimit ? cutBlock(sizeFor(bytes)) : newBlock(bytes);
+        return bytes <= slabLimit ? cutBlock(sizeFor(bytes)) : newBlock(bytes, used);
       void *block = list.back();
       list.pop_back();
       return block;
@@ -71,7 +83,7 @@ public:
       if (it->first >= needed && it->first <= 2 * needed && (best == largeBlocks.end() || it->first < best->first))
         best = it;
     if (best == largeBlocks.end())
-      return newBlock(bytes);
+      return newBlock(bytes, used);
     void *block = best->second;
     largeBytes -= best->first;
     largeBlocks.erase(best);
@@ -107,14 +119,14 @@ private:
     char *next = nullptr, *end = nullptr;
   };
 
-  static void *newBlock(size_t bytes) {
+  static void *newBlock(size_t bytes, size_t used) {
     size_t size = sizeFor(bytes);
     bool isHuge = bytes >= hugePage * 2;
     void *block = nullptr;
     if (posix_memalign(&block, isHuge && recycles ? hugePage : 64, size) != 0)
       return nullptr;
     if (isHuge)
-      madvise(block, size, MADV_HUGEPAGE);
+      useLargePages(block, 0, used < bytes ? used : size);
     return block;
   }
 

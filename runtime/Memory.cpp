@@ -205,7 +205,7 @@ static void countElements(Heap &h, void *data, int64_t bytes) {
 /// A block for elements, accounted, with room for more if there is; the heap is locked.
 static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t bytes, int64_t room) {
   Heap &h = heap();
-  void *data = hasRoom(h, bytes) ? takeBlock(room) : nullptr;
+  void *data = hasRoom(h, bytes) ? h.blocks.take(room, bytes) : nullptr;
   if (!data && (!hasRoom(h, bytes) || !(data = takeBlock(bytes))))
     failAllocation(dtype, sizes);
   countElements(h, data, bytes);
@@ -298,6 +298,7 @@ bool growsInPlace(Tensor &x, int64_t bytes) {
   std::lock_guard lock(h.mutex);
   if (static_cast<int64_t>(Blocks::roomOf(storage.data, storage.bytes)) < bytes || !hasRoom(h, more))
     return false;
+  Blocks::useLargePages(storage.data, storage.bytes, bytes);
   if (h.fillsFresh)
     std::memset(static_cast<char *>(storage.data) + storage.bytes, 0xCB, more);
   account(h, more);

@@ -2,8 +2,11 @@
 """Random programs that append to lists and vectors, take off them and walk through them by what they hold: on some ways
 through a turn, in nests of loops, in functions that call themselves and give them back, beside other names for them,
 with errors in the middle, which leave what was there. Compiled code prints what the evaluator prints."""
+import os
 import random
+import subprocess
 import sys
+import tempfile
 
 from programs import in_turn, of_this_build, run_parts
 
@@ -142,7 +145,35 @@ def random_programs(toy, seeds, every_setting):
             return "\n".join([text, *(f"{setting}: {output}" for setting, output in zip(used, outputs))])
 
 
+MANY = """def many(n: i64) {
+  var rows: list[list[i64]] = list();
+  for i in range(n) {
+    var row = list(1, 2, 3, 4, 5, 6, 7, 8, 9);
+    for j in range(100000) { if j % 7 != 1 { row = append(row, j); } }
+    rows = append(rows, row);
+  }
+  return len(rows);
+}
+"""
+
+
+def room_is_no_memory(toy):
+    """A vector of half a large page takes what it is counted as, about a MiB, and not all of the page."""
+
+    def most_kilobytes(n):
+        with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
+            file.write(f"{MANY}print(many({n}));\n")
+            file.flush()
+            process = subprocess.Popen([toy, "--jit=always", file.name], stdout=subprocess.DEVNULL)
+            process.returncode, usage = os.wait4(process.pid, 0)[1:]
+            return usage.ru_maxrss
+
+    each = (most_kilobytes(90) - most_kilobytes(10)) / 80
+    return None if each < 1500 else f"{each:.0f} KiB for each of 80 vectors"
+
+
 def all_cases():
+    yield "growing vectors: room is no memory", room_is_no_memory, "release", "host"
     yield "growing vectors: random programs", lambda toy: random_programs(toy, of_this_build(DAILY), False)
     for first in range(0, NIGHTLY, 50):
         run = lambda toy, seeds=range(first, first + 50): random_programs(toy, seeds, True)
