@@ -3,6 +3,7 @@
 through a turn, in nests of loops, in functions that call themselves and give them back, beside other names for them,
 with errors in the middle, which leave what was there. Compiled code prints what the evaluator prints."""
 import os
+import pathlib
 import random
 import subprocess
 import sys
@@ -158,7 +159,11 @@ MANY = """def many(n: i64) {
 
 
 def room_is_no_memory(toy):
-    """A vector of half a large page takes what it is counted as, about a MiB, and not all of the page."""
+    """A vector of half a large page takes what it is counted as, about a MiB, and not all of the page, but where a
+    system gives large pages to everybody."""
+    pages = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if pages.exists() and "[always]" in pages.read_text():
+        return None
 
     def most_kilobytes(n):
         with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
