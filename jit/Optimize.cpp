@@ -230,14 +230,18 @@ static void inlineMutualRecursion(ArrayRef<CallGraphNode *> cycle) {
     if (Function *f = node->getFunction(); f && !f->isDeclaration())
       functions.push_back(f);
   for (Function *callee : functions) {
-    auto isCallee = [&](Function &called) { return &called == callee; };
-    const bool hasOneCaller =
-        count_if(functions, [&](Function *caller) { return !callsIn(*caller, isCallee).empty(); }) == 1;
-    if (callee->getInstructionCount() > (hasOneCaller ? mostOfOneCaller : mostInstructions) ||
-        !callsIn(*callee, isCallee).empty())
+    SmallPtrSet<Function *, 8> callers; // found from the callee: looking for them takes its square with many functions
+    for (User *user : callee->users())
+      if (auto *call = dyn_cast<CallBase>(user); call && call->getCalledFunction() == callee)
+        callers.insert(call->getFunction());
+    const unsigned most =
+        count_if(functions, [&](Function *f) { return callers.contains(f); }) == 1 ? mostOfOneCaller : mostInstructions;
+    if (callers.contains(callee) || callee->getInstructionCount() > most)
       continue;
     for (Function *caller : functions) {
-      SmallVector<CallBase *> calls = callsIn(*caller, isCallee);
+      if (!callers.contains(caller))
+        continue;
+      SmallVector<CallBase *> calls = callsIn(*caller, [&](Function &called) { return &called == callee; });
       for (CallBase *call : calls.size() <= mostCalls ? calls : SmallVector<CallBase *>()) {
         InlineFunctionInfo info;
         InlineFunction(*call, info);

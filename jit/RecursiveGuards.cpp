@@ -66,48 +66,53 @@ static bool returns(const SmallSetVector<BasicBlock *, 16> &blocks) {
   return any_of(blocks, [](BasicBlock *block) { return isa<ReturnInst>(block->getTerminator()); });
 }
 
-/// The instructions of the questions before a block, if they are nothing but questions; where they fail, they may call.
-static std::optional<unsigned> questionsBefore(BasicBlock *rest, const Poll &poll, const LoopInfo &loops) {
+/// Whether some blocks are nothing but questions, of up to `most` instructions; where they fail, they may call.
+static bool areQuestions(const SmallSetVector<BasicBlock *, 16> &blocks, unsigned most, const Poll &poll,
+                         const LoopInfo &loops) {
   unsigned count = 0;
-  const auto blocks = reachedBefore(&rest->getParent()->getEntryBlock(), rest);
-  if (!returns(blocks) || !blocks.contains(poll.after))
-    return std::nullopt;
   for (BasicBlock *block : blocks) {
     if (block == poll.rare || isa<UnreachableInst>(block->getTerminator()))
       continue;
     if (loops.getLoopFor(block))
-      return std::nullopt;
+      return false;
     for (Instruction &i : *block) {
       const bool isPlain = isa<CallBase>(i) ? isa<IntrinsicInst>(i) && !i.mayReadOrWriteMemory() : !isa<AllocaInst>(i);
-      if (&i != poll.flag && (i.mayWriteToMemory() || !isPlain))
-        return std::nullopt;
-      ++count;
+      if ((&i != poll.flag && (i.mayWriteToMemory() || !isPlain)) || ++count > most)
+        return false;
     }
   }
-  return count;
+  return true;
 }
 
-/// Where the rest of a function begins that all its calls of itself are in, or null.
+/// Where the rest of a function begins that all its calls of itself are in, or null: as late as what stands before it
+/// is nothing but questions. What stands before a block stands before all later ones, so that it is asked from the
+/// function's beginning: of a long function the most is never looked at.
 static BasicBlock *beginOfRest(Function &f, ArrayRef<CallBase *> calls, const Poll &poll) {
-  constexpr unsigned mostQuestions = 100, mostCopies = 450; // instructions, of one call and of all
+  constexpr size_t mostQuestions = 100, mostCopies = 450; // instructions, of one call and of all
+  const unsigned most = std::min(mostQuestions, mostCopies / calls.size());
   DominatorTree tree(f);
   const LoopInfo loops(tree);
-  BasicBlock *common = calls.front()->getParent();
+  BasicBlock *common = calls.front()->getParent(), *rest = nullptr;
   for (CallBase *call : calls)
     common = tree.findNearestCommonDominator(common, call->getParent());
   auto above = [&](BasicBlock *block) {
     DomTreeNode *node = tree.getNode(block)->getIDom();
     return node ? node->getBlock() : nullptr;
   };
-  for (BasicBlock *rest = common; rest && rest != &f.getEntryBlock(); rest = above(rest)) {
-    const std::optional<unsigned> count = loops.getLoopFor(rest) ? std::nullopt : questionsBefore(rest, poll, loops);
-    if (!count || *count > mostQuestions || *count * calls.size() > mostCopies)
-      continue;
+  SmallVector<BasicBlock *> candidates;
+  for (BasicBlock *block = common; block && block != &f.getEntryBlock(); block = above(block))
+    candidates.push_back(block);
+  for (BasicBlock *candidate : reverse(candidates)) {
+    const auto blocks = reachedBefore(&f.getEntryBlock(), candidate);
+    if (!areQuestions(blocks, most, poll, loops))
+      break;
+    if (returns(blocks) && blocks.contains(poll.after) && !loops.getLoopFor(candidate))
+      rest = candidate;
+  }
+  if (rest)
     for (BasicBlock *up = above(rest); up && up != poll.after && !returns(reachedBefore(up, rest)); up = above(rest))
       rest = up; // what is asked there returns nothing
-    return rest;
-  }
-  return nullptr;
+  return rest;
 }
 
 /// What the rest of a function needs of its questions. What follows both of them is in both.

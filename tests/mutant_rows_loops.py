@@ -171,8 +171,8 @@ LOOPS_MUTANTS = [
     (
         "functions that call each other are put into each other if they are short alone",
         "jit/Optimize.cpp",
-        "(hasOneCaller ? mostOfOneCaller : mostInstructions)",
-        "mostInstructions",
+        "? mostOfOneCaller : mostInstructions;",
+        "? mostInstructions : mostInstructions;",
     ),
     (
         "what grows where it is takes no memory",

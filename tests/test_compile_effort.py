@@ -115,6 +115,24 @@ def short_loops_of_a_loop(n):
     return f"{begin}{loops}  }}\n  return s;\n}}\nprint(f(9));\n"
 
 
+def functions_in_a_circle(n):
+    """Each calls the next one, the last one the first."""
+    functions = "".join(
+        f"def f{k}(n: i64, s: i64) -> i64 {{ if n <= 0 {{ return s; }} "
+        f"if s % {k + 2} == 1 {{ return f{(k + 1) % n}(n - 1, s + {k}); }} return s * {k + 3}; }}\n"
+        for k in range(n)
+    )
+    return f"{functions}print(f0(4, 1));\n"
+
+
+def branches_before_recursion(n):
+    lines = "".join(f"  if s % {k + 5} == {k} {{ s += n; }}\n" for k in range(n))
+    calls = " + ".join(f"f(n - {k}, s)" for k in range(1, 4))
+    return (
+        f"def f(n: i64, s: i64) -> i64 {{\n  if n <= 0 {{ return s; }}\n{lines}  return {calls};\n}}\nprint(f(4, 1));\n"
+    )
+
+
 def seconds(toy, text, folder, flags):
     """Of the processor."""
     path = folder / "program.toy"
@@ -142,6 +160,8 @@ def seconds(toy, text, folder, flags):
         (methods_with_loops, ["--no-cache"], 60, 2),
         (deep_calls, ["--no-cache"], 40, 2),
         (loops_of_a_function, ["--no-cache"], 60, 2),
+        (functions_in_a_circle, ["--jit=always", "-O2", "--emit=llvm"], 400, 3),
+        (branches_before_recursion, ["--jit=always", "-O2", "--emit=llvm"], 1000, 2),
     ],
     ids=[
         "slices",
@@ -155,6 +175,8 @@ def seconds(toy, text, folder, flags):
         "methods with loops",
         "deep calls",
         "loops of a function",
+        "functions in a circle",
+        "branches before recursion",
     ],
 )
 def test_linear(toy, tmp_path, program, flags, n, most):
