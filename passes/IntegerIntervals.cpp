@@ -142,7 +142,8 @@ std::optional<Bounds::Stride> Bounds::strideOf(Operation *product, Spot at) {
     if (!way)
       continue;
     Value start = way.getLhs(), stop = way.getRhs();
-    auto bounds = boundsOf(way, of(start, at), of(stop, at));
+    // No deeper: what is known of the stop may be known by this product, which would ask for the stop again.
+    auto bounds = boundsOf(way, of(start, at, 1), of(stop, at, 1));
     if (fits(bounds) && of(counter, at, 1).lo >= 0 && of(step, at, 1).lo > 0)
       return Stride{start, stop};
   }
