@@ -169,12 +169,6 @@ LOOPS_MUTANTS = [
         "other->getBlock() != &block &&",
     ),
     (
-        "functions that call each other are put into each other if they are short alone",
-        "jit/Optimize.cpp",
-        "? mostOfOneCaller : mostInstructions;",
-        "? mostInstructions : mostInstructions;",
-    ),
-    (
         "what grows where it is takes no memory",
         "runtime/Memory.cpp",
         "|| !hasRoom(h, more))",
@@ -253,18 +247,6 @@ LOOPS_MUTANTS = [
         "isIn(*loop, op.getList()))",
     ),
     (
-        "the largest so far is never the zero that is not preferred",
-        "jit/CarriedExtrema.cpp",
-        "if (!hasOneZero)",
-        "if (false)",
-    ),
-    (
-        "the zero of each operand is taken for the one that is preferred",
-        "jit/CarriedExtrema.cpp",
-        "computeKnownFPClass(early, other, query).isKnownNever(other)",
-        "true",
-    ),
-    (
         "rows of two lengths lie in one vector",
         "passes/EqualRows.cpp",
         ": row.number == group.length;",
@@ -293,18 +275,6 @@ LOOPS_MUTANTS = [
         "passes/ListsAsMatrices.cpp",
         "MinimumOp::create(b, loc, type, least, integerConstant(b, loc, mostColumns))",
         "least",
-    ),
-    (
-        "what a check is behind is what is counted from",
-        "jit/HoistChecks.cpp",
-        "evolution.getMinusSCEV(moving->getStart(), b) != check.first",
-        "false",
-    ),
-    (
-        "behind a bound the last turn may be outside",
-        "jit/HoistChecks.cpp",
-        "b.CreateICmpULT(b.CreateSub(last, least), size)",
-        "b.getTrue()",
     ),
     (
         "a vector behind a loop has no element from before it",
@@ -371,18 +341,6 @@ LOOPS_MUTANTS = [
         "passes/BoundIndices.cpp",
         "bounds.isSumAtLeast(3, n, -1, x, 1, op)",
         "bounds.isSumAtLeast(4, n, -1, x, 1, op)",
-    ),
-    (
-        "elements are read before loops whose first turn stores there",
-        "jit/HoistLoads.cpp",
-        "evolution.getConstant(distance->getType(), size.getFixedValue())",
-        "evolution.getZero(distance->getType())",
-    ),
-    (
-        "elements are read before loops that go down to them",
-        "jit/HoistLoads.cpp",
-        "goesUp ? evolution.getMinusSCEV(first, read) : evolution.getMinusSCEV(read, first)",
-        "evolution.getMinusSCEV(first, read)",
     ),
     (
         "an element that is outside is the one before",
@@ -463,40 +421,10 @@ LOOPS_MUTANTS = [
         "sum = lane ?",
     ),
     (
-        "what an index loses it gains",
-        "jit/InvariantAddresses.cpp",
-        "isSubtracted ? b.CreateNeg(number) : number",
-        "number",
-    ),
-    (
-        "addresses lose what is constant in their index",
-        "jit/InvariantAddresses.cpp",
-        "if (constant != 0)",
-        "if (false)",
-    ),
-    (
-        "statements without loops are optimized",
-        "jit/Optimize.cpp",
-        "!f.hasFnAttribute(runsOnce)",
-        "f.hasFnAttribute(runsOnce)",
-    ),
-    (
         "loops of all functions come into one",
         "passes/InlineFunctions.cpp",
         "!inLoops.contains(call) ? manyLoops : largeCaller",
         "!inLoops.contains(call) ? largeCaller : largeCaller",
-    ),
-    (
-        "loops of all functions come into one in LLVM",
-        "jit/Optimize.cpp",
-        "call->setIsNoInline();",
-        "continue;",
-    ),
-    (
-        "loops of a large function stay in it",
-        "jit/Optimize.cpp",
-        "f.getInstructionCount() > largeFunction",
-        "f.getInstructionCount() < largeFunction",
     ),
     (
         "what nobody calls loses what it calls",
@@ -509,12 +437,6 @@ LOOPS_MUTANTS = [
         "passes/MergeAxes.cpp",
         "|| isNamed(type, axis) || isNamed(type, axis + 1)",
         "",
-    ),
-    (
-        "loops of a large loop stay in it",
-        "jit/Optimize.cpp",
-        "outermost.assign(only->rbegin(), only->rend())",
-        "outermost.clear()",
     ),
     (
         "short loops are written out one by one",
