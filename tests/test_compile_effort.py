@@ -160,7 +160,7 @@ def seconds(toy, text, folder, flags):
         (methods_with_loops, ["--no-cache"], 60, 2),
         (deep_calls, ["--no-cache"], 40, 2),
         (loops_of_a_function, ["--no-cache"], 60, 2),
-        (functions_in_a_circle, ["--jit=always", "-O2", "--emit=llvm"], 400, 3),
+        (functions_in_a_circle, ["--jit=always", "-O2", "--emit=llvm"], 200, 3),
         (branches_before_recursion, ["--jit=always", "-O2", "--emit=llvm"], 1000, 2),
     ],
     ids=[
