@@ -244,7 +244,8 @@ void KernelEmitter::describeLoops(Function *work) {
     std::optional<CountedBlock> loop = calls && masksLanes() ? countedBlock(latch) : std::nullopt;
     if (const auto row = calls || !masksLanes() ? std::optional<CallTurns>() : turnsOfRow(*latch)) {
       loop = countedBlock(latch);
-      if (loop && !isa<ConstantInt>(loop->end()) && !leavesGaps(loop->index)) {
+      // Where a part of a row begins at what is computed, LLVM does not see how far the whole registers go.
+      if (loop && isa<ConstantInt>(loop->begin()) && !isa<ConstantInt>(loop->end()) && !leavesGaps(loop->index)) {
         describe(splitEnd(*loop, row->atOnce()), CallTurns{1, row->width}, true);
         describe(latch, row, false);
       } else
