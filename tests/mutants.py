@@ -151,7 +151,8 @@ KINDS = {
             "e2e/sorted-places.toy",
             "e2e/row-ends.toy",
         ),
-        units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*:ElementFunctions.Powers:ElementFunctions.Inv*",
+        units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*"
+        ":ElementFunctions.Powers:ElementFunctions.Inv*",
         texts=("scalarize", "sink-permutes", "fuse-views", "fuse-small-swaps", "emit/steps-without-gathers.toy")
         + ("emit/decided-folds-in-loops.toy", "emit/rows-beside-columns.toy", "emit/streamed-tiles.toy")
         + ("emit/lane-ends.toy",),

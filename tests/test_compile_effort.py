@@ -27,7 +27,8 @@ def nested_loops(n):
         + "".join(f"  t{k} = cat([t{k}, ones(1)]);\n" for k in range(n))
         + "}" * n
     )
-    return f"def f(n: i64) {{\n{tensors}{loops}\n  return {' + '.join(f'len(t{k})' for k in range(n))};\n}}\nprint(f(1));\n"
+    lengths = " + ".join(f"len(t{k})" for k in range(n))
+    return f"def f(n: i64) {{\n{tensors}{loops}\n  return {lengths};\n}}\nprint(f(1));\n"
 
 
 def wide_functions(n, read):
@@ -229,7 +230,8 @@ def test_unread_arguments_cost_nothing(toy, tmp_path):
 
 
 def loop_nests(n):
-    nest = "  for i in range(1, m - 1) {{ for j in range(1, m - 1) {{ x[i, j] += x[i - 1, j] * {k}.5 + x[i, j - 1]; }} }}\n"
+    nest = "  for i in range(1, m - 1) {{ for j in range(1, m - 1) {{"
+    nest += " x[i, j] += x[i - 1, j] * {k}.5 + x[i, j - 1]; }} }}\n"
     return (
         "def f(m: i64) {\n  var x = ones(m, m);\n"
         + "".join(nest.format(k=k) for k in range(n))
