@@ -228,26 +228,30 @@ def until_prompt(s, text):
     return seconds if "R0114" in "\n".join(s.screen.rows[rows - 1 :]) else 0
 
 
-def interrupts(toy, every_library=False):
+def interrupts(toy, every_kind=False):
     """Ctrl-C brings the prompt back at once, whatever runs; the variables are as they were, and a call that was left
     behind disturbs nothing."""
-    statements = (
+    statements = [
         "var r = conv1d(rand(1, 1, 8000000), rand(1, 1, 20000));",
-        "var r = conv_transpose(rand(1, 1, 1000000), rand(1, 1, 3000));",
         "var r = svd(rand(1800, 1800));",
-        *(["var r = eig(rand(1200, 1200));", "var r = inv(rand(4500, 4500));"] if every_library else []),
         "for i in range(9) { var r = fft(rand(30000000)); }",
-        "var r = sort(rand(50000000));",
         "var r = rand(4000, 4000) @ rand(4000, 4000);",
-        "for i in range(99) { var r = rand(50000000)[i64(rand(30000000) * 1000)]; }",
-        "var r = rand(100000000); for i in range(99) { r = cumsum(r); }",
-        "print(str(rand(3000000)));",
         'save("x.csv", rand(3000, 3000));',
         "long(1.0)",
-        "slices(ones(3))",
         "while true { }",
         "for i in range(1000000000) { print(i); }",
-    )
+    ]
+    if every_kind:
+        statements += [
+            "var r = conv_transpose(rand(1, 1, 1000000), rand(1, 1, 3000));",
+            "var r = eig(rand(1200, 1200));",
+            "var r = inv(rand(4500, 4500));",
+            "var r = sort(rand(50000000));",
+            "for i in range(99) { var r = rand(50000000)[i64(rand(30000000) * 1000)]; }",
+            "var r = rand(100000000); for i in range(99) { r = cumsum(r); }",
+            "print(str(rand(3000000)));",
+            "slices(ones(3))",
+        ]
     s = Session(toy, TOY_FILL_FRESH=None)  # filling a gigabyte hears no Ctrl-C
     try:
         s.line(":set precision full")
@@ -430,7 +434,7 @@ def all_cases():
         injected,
     ):
         yield "faults: " + test.__name__.replace("_", " "), test, *(["long"] if test is interrupts else [])
-    yield "faults: interrupts of every library", lambda toy: interrupts(toy, True), "nightly"
+    yield "faults: interrupts of every kind", lambda toy: interrupts(toy, True), "nightly"
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ SETTINGS = [
     "--jit=auto --dynamic=on",
     "--jit=always -O3 --no-fuse",
 ]
-DAILY, NIGHTLY = 12, 400
+DAILY, NIGHTLY = 9, 400
 FOLDED = {
     2: "def folded(xs) { var h = len(xs); for x in xs { for v in x { h = (h * 31 + v) % 1000003; } } return h; }\n",
     3: "def folded(xs) {\n  var h = len(xs);\n"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is typed at the prompt: values, lists, functions, errors, and the commands that look at them."""
 import ast
+import itertools
 import pathlib
 import re
 import tempfile
@@ -205,11 +206,13 @@ def examples_of_help(toy):
     import matrix
 
     problems = [f"?{name} has no example" for name in matrix.functions() if name not in names]
-    for name, text, want in rows:
-        with tempfile.TemporaryDirectory() as folder:
-            done = run([toy, "-e", unescape(text)], cwd=folder)
-        if done.returncode or done.stdout.rstrip("\n") != unescape(want):
-            problems.append(f"{name}: {text} gives {done.stdout!r} {done.stderr}")
+    mark = "---- next ----"
+    inputs = [line for _, text, _ in rows for line in (unescape(text), ":reset", f'print("{mark}")')]
+    with tempfile.TemporaryDirectory() as folder:
+        done = run([toy, "-e", "\n".join(inputs)], cwd=folder)
+    for (name, text, want), got in itertools.zip_longest(rows, done.stdout.split(mark + "\n")[:-1], fillvalue=""):
+        if got.rstrip("\n") != unescape(want):
+            problems.append(f"{name}: {text} gives {got!r} {done.stderr}")
     return "\n".join(problems) or None
 
 
