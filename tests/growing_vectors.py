@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from programs import in_turn, of_this_build, run_parts
+from programs import in_turn, of_this_build, run_parts, same
 
 SETTINGS = ["--jit=never", "--jit=always", "--jit=always -O0", "--jit=always -O3 --unpack", "--jit=always --dynamic=on"]
 SETTINGS += ["--jit=auto", "--jit=always --no-fuse"]
@@ -177,7 +177,24 @@ def room_is_no_memory(toy):
     return None if each < 1500 else f"{each:.0f} KiB for each of 80 vectors"
 
 
+FILLED = """def filled(n: i64) -> i64 {
+  var x: list[i64] = list();
+  for i in range(n) { if i % 2 == 0 { x = append(x, i); } }
+  return len(x);
+}
+print(filled(100000));
+try { print(filled(200000)); } catch e { print("no room"); }
+"""
+
+
+def memory_is_counted(toy):
+    """What grows where it is counts as memory, too. (With sanitizers it is copied, and both are there for a while.)"""
+    ((done,),) = run_parts(toy, [(FILLED, ["--jit=always --memory-limit=790000"])])
+    return same("memory that is counted", (done.status, done.stdout), (0, "50000\nno room\n"))
+
+
 def all_cases():
+    yield "growing vectors: memory is counted", memory_is_counted, "host"
     yield "growing vectors: room is no memory", room_is_no_memory, "release", "host"
     yield "growing vectors: random programs", lambda toy: random_programs(toy, of_this_build(DAILY), False)
     for first in range(0, NIGHTLY, 50):
