@@ -6,7 +6,7 @@
 /// along other axes than the last are transposed some at a time. Complex rows of 2, 4, 8 or 16 points, and real ones of
 /// twice as many, are transformed without FFTW, some at a time (runtime/FourierKernels.h); so are rows along other
 /// axes, many rows of other lengths than powers of 2, and those with a prime factor that FFTW has no short code for
-/// (runtime/FourierLanes.h).
+/// (runtime/FourierLanes.h), and long rows (runtime/FourierLong.cpp).
 #include "runtime/Library.h"
 
 #include "runtime/ArrayLoops.h"
@@ -81,6 +81,11 @@ template <typename R> struct RowPlan {
   std::vector<C<R>> factors; ///< of real rows of even length
 };
 
+/// Whether what is complex of a row is transformed in lanes by itself.
+template <typename R> bool isLong(Kind kind, int64_t points) {
+  return isLongRow<R>(kind <= Kind::Backward ? points : points % 2 ? 0 : points / 2);
+}
+
 bool isHalved(Kind kind, int64_t points) { return kind >= Kind::RealForward && points % 2 == 0; }
 
 /// ESTIMATE: measured plans, and with them the bits, would differ from run to run. It looks at no elements, only at
@@ -107,8 +112,10 @@ template <typename R> const RowPlan<R> &planFor(Kind kind, int64_t points) {
   RowPlan<R> &known = plans[{kind, points}];
   if (known.plan)
     return known;
-  if (isHalved(kind, points))
+  if (isHalved(kind, points) && known.factors.empty())
     known.factors = factorsOf<R>(kind, points);
+  if (isLong<R>(kind, points)) // FFTW transforms nothing of them
+    return known;
   std::optional<Error> fault = guarded([&] { known.plan = makePlan<R>(kind, points); }); // not past the lock
   if (fault)
     throw *fault;
@@ -131,6 +138,9 @@ public:
     case Kind::RealBackward:
       return realBackward(static_cast<const C<R> *>(from), static_cast<R *>(to));
     default: {
+      if (goesInLanes) // to any place: FFTW asks for an aligned one
+        return transformLongRow<R>(kind == Kind::Backward, points, readable(static_cast<const C<R> *>(from), points),
+                                   static_cast<C<R> *>(to), scale);
       C<R> *target = aligned(static_cast<C<R> *>(to)) ? static_cast<C<R> *>(to) : out();
       execute(readable(static_cast<const C<R> *>(from), points), target);
       finish(target, static_cast<C<R> *>(to), points);
@@ -158,6 +168,8 @@ private:
     std::fill(std::copy_n(from, std::min(own, wanted), to), to + wanted, T(0));
   }
   void execute(C<R> *from, C<R> *to) const {
+    if (goesInLanes)
+      return transformLongRow<R>(kind == Kind::RealBackward, half, from, to, R(1));
     using Complex = typename Fftw<R>::Complex;
     f.executeComplex(plan.plan, reinterpret_cast<Complex *>(from), reinterpret_cast<Complex *>(to));
   }
@@ -217,6 +229,7 @@ private:
   int64_t points, half, own;
   R scale;
   std::optional<Scratch<C<R>>> inBuffer, outBuffer;
+  const bool goesInLanes = isLong<R>(kind, points);
   const RowPlan<R> &plan;
 };
 

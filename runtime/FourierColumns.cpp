@@ -1,37 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Rows in lanes: plans, rows that stand side by side, and dense ones, which are transposed.
-#include "runtime/FourierColumns.h"
-
+/// Rows in lanes: rows that stand side by side, and dense ones, which are transposed.
 #include "runtime/FourierKernels.h"
+#include "runtime/FourierPlans.h"
 
 #include <bit>
-#include <cmath>
-#include <map>
-#include <mutex>
-#include <numbers>
 
 namespace toy::rt {
-
-/// exp(2 pi i k / n) for k below `count`, from products of two in long double: rounded once, by the same operations on
-/// every machine.
-std::vector<std::complex<long double>> roots(int64_t n, int64_t count) {
-  constexpr int64_t block = 256;
-  auto root = [n](int64_t k) {
-    long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
-    return std::complex<long double>(std::cos(angle), std::sin(angle));
-  };
-  std::vector<std::complex<long double>> all(count);
-  for (int64_t k = 0; k < count; ++k) {
-    if (k < block || k % block == 0) {
-      all[k] = root(k);
-      continue;
-    }
-    auto a = all[k / block * block], b = all[k % block];
-    all[k] = {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  }
-  return all;
-}
 
 void transpose(int width, const void *from, int64_t fromStride, void *to, int64_t toStride, int64_t rows,
                int64_t columns) {
@@ -42,207 +17,9 @@ void transpose(int width, const void *from, int64_t fromStride, void *to, int64_
 
 namespace {
 
-template <typename R> const LaneKernels<R> &laneKernels();
-template <> const LaneKernels<float> &laneKernels() {
-  static const auto chosen = TOY_KERNELS_OF_MACHINE(laneKernelsF32);
-  return chosen;
-}
-template <> const LaneKernels<double> &laneKernels() {
-  static const auto chosen = TOY_KERNELS_OF_MACHINE(laneKernelsF64);
-  return chosen;
-}
-
-/// The steps of a transform in lanes, odd ones first; none where a prime factor is too large.
-std::vector<int64_t> laneRadices(int64_t points) {
-  std::vector<int64_t> radices;
-  int64_t rest = points;
-  for (int64_t factor = 3; factor <= largestLanePrime && factor <= rest; factor += 2)
-    for (; rest % factor == 0; rest /= factor)
-      radices.push_back(factor);
-  while (rest % 2 == 0) { // by 8, with what is left by 4
-    const int bits = std::countr_zero(static_cast<uint64_t>(rest)), step = bits == 1                ? 1
-                                                                           : bits == 2 || bits == 4 ? 2
-                                                                                                    : 3;
-    radices.push_back(int64_t(1) << step);
-    rest >>= step;
-  }
-  return rest == 1 ? radices : std::vector<int64_t>();
-}
-
-} // namespace
-
-/// Steps, or where a prime factor is too large for them, a convolution with a chirp (L. I. Bluestein: A linear
-/// filtering approach to the computation of discrete Fourier transform, 1970).
-template <typename R> struct LanePlan {
-  std::vector<LaneStage<R>> stages;
-  std::vector<std::vector<C<R>>> factors; ///< of all stages
-  std::vector<C<R>> ofReal;               ///< of real rows of twice as many points
-  std::vector<C<R>> chirp, spectrum;      ///< exp(-+i pi k^2 / points); the transform of its conjugate, by its length
-  std::vector<LanePlan> convolution;      ///< forwards, backwards
-
-  LanePlan() = default;
-  LanePlan(LanePlan &&) = default; ///< steps look into the factors, which stay where they are
-  /// Complex elements of a row that are worked in.
-  int64_t work(int64_t points) const { return convolution.empty() ? 2 * points : 3 * std::ssize(spectrum); }
-};
-
-namespace {
-
-using Precise = std::complex<long double>;
-
-template <typename R> C<R> rounded(Precise w, bool isConjugated) {
-  return C<R>(static_cast<R>(w.real()), static_cast<R>(isConjugated ? -w.imag() : w.imag()));
-}
-
-/// The transform of n elements `step` apart; `turns` are exp(-2 pi i k / all) for all of them.
-void transformPrecisely(const Precise *in, int64_t step, int64_t n, const std::vector<Precise> &turns, Precise *out) {
-  if (n == 1) {
-    *out = *in;
-    return;
-  }
-  int64_t radix = 2;
-  while (n % radix)
-    ++radix;
-  const int64_t rest = n / radix, all = std::ssize(turns);
-  for (int64_t r = 0; r < radix; ++r)
-    transformPrecisely(in + r * step, step * radix, rest, turns, out + r * rest);
-  std::vector<Precise> parts(radix);
-  for (int64_t k = 0; k < rest; ++k) {
-    for (int64_t r = 0; r < radix; ++r)
-      parts[r] = out[r * rest + k];
-    for (int64_t q = 0; q < radix; ++q) {
-      Precise &sum = out[q * rest + k] = 0;
-      for (int64_t r = 0; r < radix; ++r)
-        sum += parts[r] * turns[r * (q * rest + k) % n * (all / n)];
-    }
-  }
-}
-
-/// The least length with small prime factors only.
-int64_t smoothLength(int64_t least) {
-  for (;; ++least) {
-    int64_t rest = least;
-    for (int64_t factor : {2, 3, 5})
-      while (rest % factor == 0)
-        rest /= factor;
-    if (rest == 1 && least % 8 == 0)
-      return least;
-  }
-}
-
-template <typename R> LanePlan<R> makeLanePlan(bool isBackward, int64_t points);
-
-/// k n = (k^2 + n^2 - (k - n)^2) / 2.
-template <typename R> void makeChirp(LanePlan<R> &plan, bool isBackward, int64_t points) {
-  const int64_t length = smoothLength(2 * points - 1);
-  const std::vector<Precise> all = roots(2 * points, 2 * points);
-  std::vector<Precise> turns = roots(length, length), filter(length), spectrum(length);
-  for (Precise &turn : turns)
-    turn = std::conj(turn);
-  for (int64_t k = 0; k < points; ++k) {
-    const Precise w = all[k * k % (2 * points)];
-    plan.chirp.push_back(rounded<R>(w, !isBackward));
-    filter[k] = filter[(length - k) % length] = isBackward ? std::conj(w) : w;
-  }
-  transformPrecisely(filter.data(), 1, length, turns, spectrum.data());
-  for (Precise w : spectrum)
-    plan.spectrum.push_back(rounded<R>(w / static_cast<long double>(length), false));
-  plan.convolution.push_back(makeLanePlan<R>(false, length));
-  plan.convolution.push_back(makeLanePlan<R>(true, length));
-}
-
-template <typename R> LanePlan<R> makeLanePlan(bool isBackward, int64_t points) {
-  LanePlan<R> plan;
-  int64_t length = points, stride = 1;
-  for (int64_t radix : laneRadices(points)) {
-    const int64_t groups = length / radix;
-    std::vector<C<R>> turns, ofRadix;
-    const auto all = roots(length, length);
-    for (int64_t p = 0; p < groups; ++p)
-      for (int64_t k = 1; k < radix; ++k)
-        turns.push_back(rounded<R>(all[p * k], !isBackward));
-    for (auto w : roots(radix, radix))
-      ofRadix.push_back(rounded<R>(w, isBackward));
-    plan.factors.push_back(std::move(turns));
-    plan.factors.push_back(std::move(ofRadix));
-    plan.stages.push_back({radix, groups, stride, reinterpret_cast<const R *>((plan.factors.end() - 2)->data()),
-                           reinterpret_cast<const R *>(plan.factors.back().data())});
-    length = groups;
-    stride *= radix;
-  }
-  if (plan.stages.empty())
-    makeChirp(plan, isBackward, points);
-  plan.ofReal = factorsOf<R>(isBackward ? Kind::RealBackward : Kind::RealForward, 2 * points);
-  return plan;
-}
-
-/// Plans are kept.
-template <typename R> const LanePlan<R> &lanePlanFor(bool isBackward, int64_t points) {
-  static std::mutex mutex;
-  static std::map<std::pair<bool, int64_t>, LanePlan<R>> plans;
-  std::lock_guard lock(mutex);
-  auto known = plans.find({isBackward, points});
-  return known != plans.end()
-             ? known->second
-             : plans.emplace(std::pair(isBackward, points), makeLanePlan<R>(isBackward, points)).first->second;
-}
-
-template <typename R>
-void transformRows(const LanePlan<R> &plan, int64_t points, const LaneRows<R> &rows, bool isBackward) {
-  const LaneKernels<R> &kernels = laneKernels<R>();
-  auto run = [&](const LanePlan<R> &steps, const LaneRows<R> &of, bool backward) {
-    kernels.transform(steps.stages.data(), std::ssize(steps.stages), of, backward);
-  };
-  if (plan.convolution.empty())
-    return run(plan, rows, isBackward);
-  constexpr int64_t width = 2 * laneRows<R>;
-  const int64_t length = std::ssize(plan.spectrum);
-  const auto *chirp = reinterpret_cast<const R *>(plan.chirp.data());
-  const LaneRows<R> within{rows.work, width, rows.work, width, rows.work + length * width, R(1)};
-  kernels.multiply({rows.in, rows.inPitch, rows.work, width, nullptr, R(1)}, chirp, points);
-  std::fill(rows.work + points * width, rows.work + length * width, R(0));
-  run(plan.convolution[0], within, false);
-  kernels.multiply(within, reinterpret_cast<const R *>(plan.spectrum.data()), length);
-  run(plan.convolution[1], within, true);
-  kernels.multiply({rows.work, width, rows.out, rows.outPitch, nullptr, rows.scale}, chirp, points);
-}
-
 /// Where the steps fit the caches.
 bool fitsLanes(int64_t points) { return points <= 1 << 13 && !laneRadices(points).empty(); }
 bool fitsChirp(int64_t points) { return points <= 1 << 12 && points > largestLanePrime && laneRadices(points).empty(); }
-bool hasLargePrime(int64_t points) {
-  for (int64_t factor = 2; factor <= 13; ++factor)
-    while (points % factor == 0)
-      points /= factor;
-  return points > 1;
-}
-
-/// A group's rows side by side in a buffer, element k of all of them at `width * k`, of which `there` are read; zeros
-/// around them.
-template <typename T>
-void gather(const Job &job, const T *from, int64_t there, int64_t some, T *to, int64_t width, int64_t elements) {
-  if (job.inner > 1) {
-    for (int64_t k = 0; k < elements; ++k) {
-      const int64_t own = k < there ? some : 0;
-      std::fill(std::copy_n(from + k * job.inner, own, to + k * width), to + (k + 1) * width, T());
-    }
-    return;
-  }
-  if (some < width)
-    std::fill_n(to, there * width, T());
-  std::fill(to + there * width, to + elements * width, T());
-  transpose(sizeof(T), from, job.own, to, width, some, there);
-}
-template <typename T>
-void scatter(const Job &job, const T *from, int64_t width, int64_t some, T *to, int64_t elements) {
-  if (job.inner == 1)
-    return transpose(sizeof(T), from, width, to, job.to, elements, some);
-  for (int64_t k = 0; k < elements; ++k)
-    std::copy_n(from + k * width, some, to + k * job.inner);
-}
-template <typename R> R *parts(const Scratch<C<R>> &room) { return reinterpret_cast<R *>(room.data()); }
-template <typename R> R *parts(C<R> *at) { return reinterpret_cast<R *>(at); }
-
 template <typename R> void transformComplex(const Job &job, int64_t begin, int64_t end) {
   const int64_t points = job.points, own = std::min(job.own, points);
   const LanePlan<R> &plan = lanePlanFor<R>(job.isBackward(), points);
@@ -276,20 +53,6 @@ template <typename R> void transformComplex(const Job &job, int64_t begin, int64
       scatter<C<R>>(job, all.data(), laneRows<R>, group.rows, to, points);
   }
 }
-
-/// Where a group of a real job is: its reals and its complex points, one of them read, the other written.
-template <typename R> struct RealGroup {
-  int64_t rows;
-  R *reals;
-  C<R> *halves;
-  RealGroup(const Job &job, int64_t step) {
-    const auto [from, to, some] = job.group<R>(step);
-    char *in = const_cast<char *>(job.in), *of = job.kind == Kind::RealForward ? in : job.out;
-    rows = some;
-    reals = reinterpret_cast<R *>(of) + (of == in ? from : to);
-    halves = reinterpret_cast<C<R> *>(of == in ? job.out : in) + (of == in ? to : from);
-  }
-};
 
 /// Rows of an even length are complex ones of half of it.
 template <typename R> void transformEvenReal(const Job &job, int64_t begin, int64_t end) {
@@ -334,42 +97,6 @@ template <typename R> void transformEvenReal(const Job &job, int64_t begin, int6
   }
 }
 
-/// Rows of an odd length as complex ones.
-template <typename R> void transformOddReal(const Job &job, int64_t begin, int64_t end) {
-  constexpr int64_t width = laneRows<R>;
-  const int64_t points = job.points, half = points / 2, own = std::min(job.own, job.wanted());
-  const bool isForward = job.kind == Kind::RealForward;
-  const LanePlan<R> &plan = lanePlanFor<R>(!isForward, points);
-  Scratch<C<R>> work(plan.work(points) * width), before(points * width), after(points * width);
-  Scratch<R> reals(points * width);
-  for (int64_t step = begin; step < end; ++step) {
-    const RealGroup<R> group(job, step);
-    if (isForward) {
-      gather<R>(job, group.reals, own, group.rows, reals.data(), width, points);
-      std::copy_n(reals.data(), points * width, before.data());
-    } else {
-      C<R> *z = before.data();
-      gather<C<R>>(job, group.halves, own, group.rows, z, width, half + 1);
-      for (int64_t i = 0; i < width; ++i)
-        z[i] = z[i].real();
-      for (int64_t k = 1; k <= half; ++k)
-        std::transform(z + k * width, z + (k + 1) * width, z + (points - k) * width,
-                       [](C<R> x) { return std::conj(x); });
-    }
-    transformRows<R>(plan, points,
-                     {parts(before), 2 * width, parts(after), 2 * width, parts(work), static_cast<R>(job.scale)},
-                     !isForward);
-    if (isForward) {
-      for (int64_t i = 0; i < width; ++i)
-        after.data()[i].imag(0);
-      scatter<C<R>>(job, after.data(), width, group.rows, group.halves, half + 1);
-    } else {
-      std::transform(after.data(), after.data() + points * width, reals.data(), [](C<R> x) { return x.real(); });
-      scatter<R>(job, reals.data(), width, group.rows, group.reals, points);
-    }
-  }
-}
-
 } // namespace
 
 template <typename R> bool goesInLanes(const Job &job) {
@@ -377,7 +104,10 @@ template <typename R> bool goesInLanes(const Job &job) {
   const bool hasManyRows = job.outer >= laneRows<R> && !std::has_single_bit(static_cast<uint64_t>(points));
   if (fitsChirp(points))
     return (job.inner > 1 ? job.inner : job.outer) >= laneRows<R>;
-  return fitsLanes(points) && (job.inner > 1 || hasManyRows || hasLargePrime(points));
+  // FFTW's code for real rows of an odd length uses no registers: from a few on they are less work in lanes.
+  constexpr int64_t fewRows = 3, fewPoints = 27;
+  const bool areOddReals = job.isReal() && job.points % 2 && job.outer >= fewRows && points >= fewPoints;
+  return fitsLanes(points) && (job.inner > 1 || hasManyRows || areOddReals || hasLargePrime(points));
 }
 template bool goesInLanes<float>(const Job &);
 template bool goesInLanes<double>(const Job &);

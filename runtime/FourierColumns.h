@@ -73,4 +73,8 @@ template <typename R> bool goesInLanes(const Job &job);
 /// Some of the groups of such a job.
 template <typename R> void transformInLanes(void *job, int64_t begin, int64_t end);
 
+/// Whether a complex row is so long that it is transformed in lanes by itself.
+template <typename R> bool isLongRow(int64_t points);
+template <typename R> void transformLongRow(bool isBackward, int64_t points, const C<R> *in, C<R> *out, R scale);
+
 } // namespace toy::rt

@@ -28,6 +28,18 @@ template <typename R, bool isBackward> struct Lanes {
     else
       return __builtin_shufflevector(v, v, 1, 0);
   }
+  /// The real or the imaginary parts, each twice.
+  template <int p> static V twice(V v) {
+    if constexpr (count == 16)
+      return __builtin_shufflevector(v, v, p, p, 2 + p, 2 + p, 4 + p, 4 + p, 6 + p, 6 + p, 8 + p, 8 + p, 10 + p, 10 + p,
+                                     12 + p, 12 + p, 14 + p, 14 + p);
+    else if constexpr (count == 8)
+      return __builtin_shufflevector(v, v, p, p, 2 + p, 2 + p, 4 + p, 4 + p, 6 + p, 6 + p);
+    else if constexpr (count == 4)
+      return __builtin_shufflevector(v, v, p, p, 2 + p, 2 + p);
+    else
+      return __builtin_shufflevector(v, v, p, p);
+  }
   /// x in real parts, y in imaginary ones.
   static V pair(R x, R y) {
     V v;
@@ -191,6 +203,14 @@ template <typename R> void multiply(const LaneRows<R> &rows, const R *factors, i
   }
 }
 
+template <typename R> void turn(R *elements, const R *factors, int64_t count) {
+  using P = Lanes<R, false>;
+  for (int64_t i = 0; i < count; i += P::count) {
+    const typename P::V w = P::load(factors + i), z = P::load(elements + i);
+    P::store(elements + i, z * P::template twice<0>(w) + P::swapped(z) * (P::template twice<1>(w) * P::pair(-1, 1)));
+  }
+}
+
 /// What `fold` of runtime/FourierKernels.h does, of rows side by side.
 template <typename R> struct RealLanes {
   using P = Lanes<R, false>;
@@ -256,9 +276,141 @@ template <typename R> struct RealLanes {
   }
 };
 
+/// Steps of an odd radix of real rows, in real numbers.
+template <typename R> struct OddRealLanes {
+  using P = Lanes<R, false>;
+  using V = typename P::V;
+  static constexpr int64_t width = laneBytes / sizeof(R), reals = width / 2; ///< of a complex and of a real row
+  static constexpr int count = P::count;
+
+  static void storePairs(R *to, V re, V im) {
+    if constexpr (count == 16) {
+      P::store(to, __builtin_shufflevector(re, im, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+      P::store(to + 16, __builtin_shufflevector(re, im, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+    } else if constexpr (count == 8) {
+      P::store(to, __builtin_shufflevector(re, im, 0, 8, 1, 9, 2, 10, 3, 11));
+      P::store(to + 8, __builtin_shufflevector(re, im, 4, 12, 5, 13, 6, 14, 7, 15));
+    } else if constexpr (count == 4) {
+      P::store(to, __builtin_shufflevector(re, im, 0, 4, 1, 5));
+      P::store(to + 4, __builtin_shufflevector(re, im, 2, 6, 3, 7));
+    } else {
+      P::store(to, __builtin_shufflevector(re, im, 0, 2));
+      P::store(to + 2, __builtin_shufflevector(re, im, 1, 3));
+    }
+  }
+  static void loadPairs(const R *from, V &re, V &im) {
+    V a = P::load(from), b = P::load(from + count);
+    if constexpr (count == 16) {
+      re = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+      im = __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    } else if constexpr (count == 8) {
+      re = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+      im = __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+    } else if constexpr (count == 4) {
+      re = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+      im = __builtin_shufflevector(a, b, 1, 3, 5, 7);
+    } else {
+      re = __builtin_shufflevector(a, b, 0, 2);
+      im = __builtin_shufflevector(a, b, 1, 3);
+    }
+  }
+
+  /// 0 stands for any odd radix. Forwards elements j and radix - k enter together, backwards they leave together.
+  template <int known> static void part(const RealStage<R> &stage, const R *from, R *first, R *others) {
+    constexpr int64_t most = (known ? known : largestLanePrime) / 2 + 1;
+    const int64_t radix = known ? known : stage.radix, half = radix / 2, groups = stage.groups;
+    for (int64_t p = 0; p < groups; ++p)
+      for (int64_t c = 0; c < reals; c += count) {
+        V sums[most], differences[most];
+        const V zeroth = P::load(from + p * reals + c);
+        V all = zeroth;
+        for (int64_t j = 1; j <= half; ++j) {
+          V a = P::load(from + (p + j * groups) * reals + c),
+            b = P::load(from + (p + (radix - j) * groups) * reals + c);
+          sums[j] = a + b;
+          differences[j] = b - a;
+          all += sums[j];
+        }
+        P::store(first + p * reals + c, all);
+        for (int64_t k = 1; k <= half; ++k) {
+          V re = zeroth, im = V(0);
+          for (int64_t j = 1, at = k; j <= half; ++j, at = at + k < radix ? at + k : at + k - radix) {
+            re += stage.roots[2 * at] * sums[j];
+            im += stage.roots[2 * at + 1] * differences[j];
+          }
+          const R *turn = stage.turns + 2 * (p * half + k - 1);
+          R *to = others + ((k - 1) * groups + p) * width + 2 * c;
+          if (p == 0)
+            storePairs(to, re, im);
+          else
+            storePairs(to, turn[0] * re - turn[1] * im, turn[1] * re + turn[0] * im);
+        }
+      }
+  }
+  template <int known> static void join(const RealStage<R> &stage, const R *first, const R *others, R *to) {
+    constexpr int64_t most = (known ? known : largestLanePrime) / 2 + 1;
+    const int64_t radix = known ? known : stage.radix, half = radix / 2, groups = stage.groups;
+    for (int64_t p = 0; p < groups; ++p)
+      for (int64_t c = 0; c < reals; c += count) {
+        V cosines[most], sines[most];
+        const V zeroth = P::load(first + p * reals + c);
+        V all = zeroth;
+        for (int64_t k = 1; k <= half; ++k) {
+          V re, im;
+          loadPairs(others + ((k - 1) * groups + p) * width + 2 * c, re, im);
+          const R *turn = stage.turns + 2 * (p * half + k - 1);
+          cosines[k] = R(2) * (turn[0] * re - turn[1] * im);
+          sines[k] = R(2) * (turn[1] * re + turn[0] * im);
+          all += cosines[k];
+        }
+        P::store(to + p * reals + c, all);
+        for (int64_t j = 1; j <= half; ++j) {
+          V middle = zeroth, side = V(0);
+          for (int64_t k = 1, at = j; k <= half; ++k, at = at + j < radix ? at + j : at + j - radix) {
+            middle += stage.roots[2 * at] * cosines[k];
+            side += stage.roots[2 * at + 1] * sines[k];
+          }
+          P::store(to + (p + j * groups) * reals + c, middle - side);
+          P::store(to + (p + (radix - j) * groups) * reals + c, middle + side);
+        }
+      }
+  }
+  static void partAny(const RealStage<R> &stage, const R *from, R *first, R *others) {
+    auto run = stage.radix == 3 ? part<3> : stage.radix == 5 ? part<5> : stage.radix == 7 ? part<7> : part<0>;
+    run(stage, from, first, others);
+  }
+  static void joinAny(const RealStage<R> &stage, const R *first, const R *others, R *to) {
+    auto run = stage.radix == 3 ? join<3> : stage.radix == 5 ? join<5> : stage.radix == 7 ? join<7> : join<0>;
+    run(stage, first, others, to);
+  }
+
+  static void copy(const R *from, R *to, R re, R im) {
+    const V factors = P::pair(re, im);
+    for (int64_t c = 0; c < width; c += count)
+      P::store(to + c, factors * P::load(from + c));
+  }
+  template <bool spreads> static void move(const HalfPart<R> &x) {
+    R *part = x.part;
+    for (int64_t at = x.k; at < x.points; at += x.radix, part += width) {
+      const bool isBelow = 2 * at < x.points;
+      R *half = x.halves + (isBelow ? at : x.points - at) * x.step * width;
+      copy(spreads ? part : half, spreads ? half : part, x.scale, isBelow ? x.scale : -x.scale);
+    }
+  }
+};
+
 template <typename R>
-constexpr LaneKernels<R> laneKernels{transform<R>,         multiply<R>,        RealLanes<R>::pair,
-                                     RealLanes<R>::unfold, RealLanes<R>::fold, RealLanes<R>::split};
+constexpr LaneKernels<R> laneKernels{transform<R>,
+                                     multiply<R>,
+                                     turn<R>,
+                                     RealLanes<R>::pair,
+                                     RealLanes<R>::unfold,
+                                     RealLanes<R>::fold,
+                                     RealLanes<R>::split,
+                                     OddRealLanes<R>::partAny,
+                                     OddRealLanes<R>::joinAny,
+                                     OddRealLanes<R>::template move<true>,
+                                     OddRealLanes<R>::template move<false>};
 
 } // namespace
 

@@ -46,14 +46,37 @@ template <typename R> struct RealLaneRows {
   R scale;
 };
 
+/// The first step of real rows of radix * groups points, of an odd radix, or the last one backwards. What it leaves is
+/// a real row of `groups` points, whose transform has every radix-th point, and complex ones for the points before and
+/// behind those, radix / 2 of them: the others are their conjugates.
+template <typename R> struct RealStage {
+  int64_t radix, groups;
+  const R *turns; ///< exp(-+2 pi i p k / (radix * groups)) for p < groups, 0 < k <= radix / 2, interleaved
+  const R *roots; ///< exp(2 pi i j / radix)
+};
+
+/// The points k, k + radix, k + 2 radix and so on of the transform of a real row of `points`, of which the first half
+/// is there: every `step`-th row at `halves`. `part` is dense.
+template <typename R> struct HalfPart {
+  R *halves, *part;
+  int64_t points, radix, k, step;
+  R scale;
+};
+
 template <typename R> struct LaneKernels {
   void (*transform)(const LaneStage<R> *stages, int64_t count, const LaneRows<R> &rows, bool isBackward);
   /// `count` elements of rows, each by a complex factor and the scale; `out` may be `in`.
   void (*multiply)(const LaneRows<R> &rows, const R *factors, int64_t count);
-  void (*pair)(const RealLaneRows<R> &rows);   ///< reals to what is between
-  void (*unfold)(const RealLaneRows<R> &rows); ///< what is between to halves
-  void (*fold)(const RealLaneRows<R> &rows);   ///< halves to what is between
-  void (*split)(const RealLaneRows<R> &rows);  ///< what is between to reals
+  void (*turn)(R *elements, const R *factors, int64_t count); ///< each by its own factor; `count` reals of both
+  void (*pair)(const RealLaneRows<R> &rows);                  ///< reals to what is between
+  void (*unfold)(const RealLaneRows<R> &rows);                ///< what is between to halves
+  void (*fold)(const RealLaneRows<R> &rows);                  ///< halves to what is between
+  void (*split)(const RealLaneRows<R> &rows);                 ///< what is between to reals
+  /// Dense real rows to a shorter real one and complex ones, and back.
+  void (*partReal)(const RealStage<R> &stage, const R *reals, R *first, R *others);
+  void (*joinReal)(const RealStage<R> &stage, const R *first, const R *others, R *reals);
+  void (*spread)(const HalfPart<R> &part);  ///< a part to where it belongs
+  void (*collect)(const HalfPart<R> &part); ///< and from there
 };
 TOY_KERNELS_FOR_ISA(LaneKernels<float>, laneKernelsF32)
 TOY_KERNELS_FOR_ISA(LaneKernels<double>, laneKernelsF64)

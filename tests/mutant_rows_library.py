@@ -16,7 +16,21 @@ SHARED, ALONG = "runtime/SharedSorts.h", "runtime/AlongAxis.cpp"
 BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
 ENDS = "passes/lowering/LoopEnds.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
+LANES, LONG_ROWS = "runtime/FourierLanes.cpp", "runtime/FourierLong.cpp"
 LIBRARY_MUTANTS = [
+    ("points of real rows are no conjugates", LANES, "isBelow ? x.scale : -x.scale", "x.scale"),
+    (
+        "parts of real rows are not turned",
+        LANES,
+        "        if (p == 0)\n            storePairs",
+        "if (true)\n            storePairs",
+    ),
+    (
+        "columns of long rows are not turned",
+        LONG_ROWS,
+        "turns.push_back(rounded<R>(all[j * k]",
+        "turns.push_back(rounded<R>(all[0]",
+    ),
     ("roots of 2 are floats", POWERS, "fma<N>(root, part, fromTable<N>(floatRootTable.low, n))", "root * part"),
     ("logarithms are floats", POWERS, "fromTable<N>(floatLogTable.low, tabled.interval) + (firstRest", "(firstRest"),
     ("powers of floats have no ends", POWERS, "fabs<N>(t) < 125", "fabs<N>(t) < 1000"),

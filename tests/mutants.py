@@ -150,6 +150,8 @@ KINDS = {
             "e2e/rows-of-unknown-length.toy",
             "e2e/sorted-places.toy",
             "e2e/row-ends.toy",
+            "e2e/lane-transforms.toy",
+            "e2e/long-transforms.toy",
         ),
         units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*"
         ":ElementFunctions.Powers:ElementFunctions.Inv*",
