@@ -160,6 +160,7 @@ private:
   void finishRows(llvm::ArrayRef<llvm::Value *> sizes, int64_t bytes);
   bool emitRowStrips();
   bool emitRowsAsVectors();
+  bool emitRowsByHalves();
   bool emitJoin();
   bool isJoinOfCopies(ConcatOp concat);
   void emitCopies(llvm::Value *out, ConcatOp concat);

@@ -138,7 +138,7 @@ static void keepAsLoop(Instruction *latch, Value *size, int64_t bytes, bool isMa
 void KernelEmitter::emitMap() {
   movesWords = onlyMoves(root);
   if (emitSmallTransposes() || emitInterleaved() || emitPermutedMap() || emitTiledMap() || emitShortSides() ||
-      emitRowsAsVectors() || emitRowStrips())
+      emitRowsAsVectors() || emitRowsByHalves() || emitRowStrips())
     return;
   const auto [sizes, bytes] = beginMap();
   auto store = [&](Value *out, Value *at, const Indices &indices) {

@@ -177,4 +177,48 @@ bool KernelEmitter::emitRowsAsVectors() {
   return true;
 }
 
+/// Rows of complex elements that are no whole registers: LLVM masks no loads of pairs, and would leave up to a register
+/// to single elements. What is left of a row goes by halves of a register, so that in place nothing is stored that the
+/// next row loads.
+bool KernelEmitter::emitRowsByHalves() {
+  constexpr int64_t whole = 8;
+  const int64_t rank = rootType.getRank();
+  auto isComplexValue = [](mlir::Value v) { return tensorTypeOf(v).isComplex(); };
+  const bool areComplex = isComplexValue(root) || any_of(op.getBody().getArguments(), isComplexValue);
+  if (flat || movesWords || rank < 2 || !areComplex || root.getDefiningOp<PackOp>() ||
+      !rootType.getDim(rank - 1).isNumber() || isHalf(rootType.getDtype()) || !hasLanes(root, rank - 1))
+    return false;
+  const int64_t count = rootType.getDim(rank - 1).value();
+  if (count <= whole || count > longestShortRow || count % whole == 0)
+    return false;
+  const auto [sizes, bytes] = beginMap();
+  begin();
+  Value *out = capture(callerOut);
+  SmallVector<Value *> outer = captureAll(ArrayRef(sizes).drop_back());
+  const DType dtype = rootType.getDtype();
+  loop(rangeBegin, rangeEnd, [&](Value *row) {
+    const Indices ofRow = decode(row, outer);
+    Value *base = k.CreateMul(row, i64(count), "", true, true);
+    auto some = [&](Value *first, int64_t lanes) {
+      Indices indices = ofRow;
+      indices.push_back(first);
+      Value *at = k.CreateAdd(base, first, "", true, true);
+      if (lanes == 1)
+        return scalars.store(dtype, out, at, elementAt(root, indices));
+      lanesKnown = lanesAtOnce = lanes;
+      const Element elements = laneElements(root, {indices, rank - 1}, nullptr);
+      at = isComplex(dtype) ? k.CreateShl(at, 1, "", true, true) : at;
+      storeLanes(k, scalars, dtype, elements, k.CreateInBoundsGEP(scalars.memoryType(dtype), out, at), nullptr);
+    };
+    loop(i64(0), i64(count / whole), [&](Value *i) { some(k.CreateMul(i, i64(whole), "", true, true), whole); });
+    for (int64_t lanes = whole / 2, at = count / whole * whole; lanes > 0; lanes /= 2)
+      if (count & lanes) {
+        some(i64(at), lanes);
+        at += lanes;
+      }
+  });
+  finishRows(sizes, bytes);
+  return true;
+}
+
 } // namespace toy
