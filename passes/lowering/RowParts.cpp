@@ -161,6 +161,12 @@ void KernelEmitter::loopOverDecided(Value *begin, Value *end, const Indices &out
     return k.CreateBinaryIntrinsic(Intrinsic::smax, k.CreateBinaryIntrinsic(Intrinsic::smin, at, end), begin);
   };
   Value *first = clipped(d.first), *last = clipped(d.last);
+  if (isa<EqOp, NeOp>(found) && !reusable) { // one loop for the row, and a second value for one element of it
+    part(begin, end, !d.value);
+    part(first, last, d.value);
+    decided = nullptr;
+    return;
+  }
   if (d.first != i64(0))
     part(begin, first, !d.value);
   part(first, last, d.value);
