@@ -8,6 +8,10 @@ using namespace llvm;
 
 namespace toy {
 
+/// How often an element of a complex product is multiplied by 1 + 0i of lanes that nothing was put into: that changes
+/// signs of zeros, and makes NaN of infinities, in the first and in the second product, and nothing afterwards.
+static constexpr int64_t productsByOne = 2;
+
 /// A row of a few elements, each in a lane of its own: what is left of the order of lanes, without loops. Only complex
 /// products notice lanes that nothing was put into.
 Element KernelEmitter::foldTinyRow(mlir::Operation *op, const Indices &outer, Value *base, int64_t count) {
@@ -15,15 +19,17 @@ Element KernelEmitter::foldTinyRow(mlir::Operation *op, const Indices &outer, Va
   const bool keepsIdentity = isComplex(dtype) && isa<ProdOp>(op);
   const Fold identity = startFold(op, dtype);
   SmallVector<Fold, reductionLanes> lanes;
+  SmallVector<int64_t, reductionLanes> byOne(count, 1); // since a lane was multiplied by another one
   for (int64_t j = 0; j < count; ++j) {
     Value *at = base ? k.CreateAdd(base, i64(j), "", true, true) : i64(j);
     lanes.push_back(mergeFolds(op, identity, foldOf(op, reductionElement(op, outer, at), dtype), dtype));
   }
   for (int64_t half = reductionLanes / 2; half > 0; half /= 2)
     for (int64_t lane = 0; lane < std::min(half, count); ++lane)
-      if (lane + half < count)
+      if (lane + half < count) {
         lanes[lane] = mergeFolds(op, lanes[lane], lanes[lane + half], dtype);
-      else if (keepsIdentity)
+        byOne[lane] = 0;
+      } else if (keepsIdentity && byOne[lane]++ < productsByOne)
         lanes[lane] = mergeFolds(op, lanes[lane], identity, dtype);
   return finishFold(op, lanes[0], dtype);
 }
@@ -62,26 +68,32 @@ void KernelEmitter::emitShortRows(mlir::Operation *op, int64_t count) {
   Element identity = identityOf(op, dtype);
   Lanes tile(*this, {identity.re, identity.im}, together * pitch), sums(*this, {identity.re, identity.im}, together);
   loop(i64(0), i64(together * pitch), [&](Value *i) { tile.write(i, {identity.re, identity.im}); });
+  const bool isDense = flat && pitch != count; // functions of elements are called for vectors of all rows
+  Lanes dense(*this, {identity.re, identity.im}, isDense ? together * count : 1);
   Value *length = k.CreateSub(rangeEnd, rangeBegin);
   loop(i64(0), k.CreateUDiv(k.CreateAdd(length, i64(together - 1)), i64(together)), [&](Value *group) {
     Value *first = k.CreateAdd(rangeBegin, k.CreateMul(group, i64(together), "", true, true), "", true, true);
     Value *here = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(rangeEnd, first), i64(together));
-    auto put = [&](Value *at, const Indices &outer, Value *j) {
+    auto put = [&](Lanes &into, Value *at, const Indices &outer, Value *j) {
       Element element = reductionElement(op, outer, j);
       if (isa<SumOp>(op)) // lanes start at +0: none of them is -0
         element = combine(op, identity, element, dtype);
-      tile.write(at, {element.re, element.im});
+      into.write(at, {element.re, element.im});
     };
     Value *base = k.CreateMul(first, i64(count), "", true, true);
-    if (flat && pitch == count)
-      loop(i64(0), k.CreateMul(here, i64(count)), [&](Value *i) { put(i, {}, k.CreateAdd(base, i, "", true, true)); });
-    else
+    if (flat)
+      loop(i64(0), k.CreateMul(here, i64(count)),
+           [&](Value *i) { put(isDense ? dense : tile, i, {}, k.CreateAdd(base, i, "", true, true)); });
+    if (!flat || isDense)
       loop(i64(0), here, [&](Value *r) {
-        Value *row = k.CreateAdd(first, r, "", true, true);
-        Indices outer = flat ? Indices() : decode(row, rows.sizes);
-        Value *from = k.CreateMul(row, i64(count), "", true, true), *to = k.CreateMul(r, i64(pitch), "", true, true);
+        Indices outer = flat ? Indices() : decode(k.CreateAdd(first, r, "", true, true), rows.sizes);
+        Value *from = k.CreateMul(r, i64(count), "", true, true), *to = k.CreateMul(r, i64(pitch), "", true, true);
         loop(i64(0), i64(count), [&](Value *j) {
-          put(k.CreateAdd(to, j, "", true, true), outer, flat ? k.CreateAdd(from, j, "", true, true) : j);
+          Value *at = k.CreateAdd(to, j, "", true, true);
+          if (isDense)
+            tile.write(at, dense.read(k.CreateAdd(from, j, "", true, true)));
+          else
+            put(tile, at, outer, j);
         });
       });
     combineTile(op, tile, sums, together, pitch);
@@ -135,8 +147,11 @@ KernelEmitter::Fold KernelEmitter::rowLanesOf(mlir::Operation *op, const Indices
   const bool keepsIdentity = isComplex(dtype) && isa<ProdOp>(op);
   if (isa<SumOp>(op) || keepsIdentity) // lanes start at +0: none of them is -0
     lanes = mergeFolds(op, identityLanes(op), lanes, dtype);
-  for (int64_t half = reductionLanes / 2; keepsIdentity && half >= lanesAtOnce; half /= 2)
+  int64_t byOne = 1;
+  for (int64_t half = reductionLanes / 2; keepsIdentity && half >= lanesAtOnce && byOne < productsByOne; half /= 2) {
     lanes = mergeFolds(op, lanes, identityLanes(op), dtype);
+    ++byOne;
+  }
   return lanes;
 }
 
