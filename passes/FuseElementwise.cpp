@@ -222,6 +222,18 @@ private:
     return last > 0 && !is_contained(axes.asArrayRef(), last) && type.getDim(last).isNumber() &&
            type.getDim(last).value() <= few && type.getStaticCount().value_or(fewElements) >= fewElements;
   }
+  /// Whether places in rows are sought of what a function gives, which then is computed before, in vectors: short rows
+  /// are in registers, where no function is. Long rows go by loops, which have the code of a size.
+  static bool hasPositionsOf(Operation *op, Operation *root) {
+    if (!isa<ArgMaxOp, ArgMinOp>(root))
+      return false;
+    const TensorType type = tensorTypeOf(root->getOperand(0));
+    const int64_t last = type.getRank() - 1;
+    constexpr int64_t shortRow = 128;
+    const bool isShort = last >= 0 && type.getDim(last).isNumber() && type.getDim(last).value() <= shortRow;
+    return last >= 0 && is_contained(root->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef(), last) &&
+           (isShort || !isa<AbsOp>(op));
+  }
   /// Whether functions of elements are called in a loop over columns. What a row is longer than vectors is called one
   /// by one there, where its elements lie apart, as no vector reads less than all of these.
   static bool callsInColumns(const Group &group) {
@@ -276,7 +288,8 @@ private:
       else if (!isReduction(user) && !(isScan(user) && isForLanes(op)))
         return false;
     }
-    if (!target || (throughMaps && uses > 1) || (onHost && !isForLanes(op) && hasNarrowColumns(groups[*target].root)))
+    auto isForVectors = [&](Operation *root) { return hasNarrowColumns(root) || hasPositionsOf(op, root); };
+    if (!target || (throughMaps && uses > 1) || (onHost && !isForLanes(op) && isForVectors(groups[*target].root)))
       return false;
     groups[*target].members.insert(op);
     groupsOf[op].push_back(*target);

@@ -127,3 +127,17 @@ func.func @narrow(%x: !toy.tensor<f64[900, 7]>) -> !toy.tensor<f64[7]> {
   %s = toy.sum %n {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[900, 7]>) -> !toy.tensor<f64[7]>
   return %s : !toy.tensor<f64[7]>
 }
+
+// Places in short rows are sought in registers: a function's elements are a group of their own. Beside them, what is code
+// in a loop over a long row stays in it.
+// CHECK-LABEL: @places
+// CHECK-COUNT-3: toy.fused
+// CHECK-NOT: toy.fused
+// CHECK: return
+func.func @places(%x: !toy.tensor<f32[S, 20]>, %z: !toy.tensor<c64[S, 2000]>) -> (!toy.tensor<i64[S]>, !toy.tensor<i64[S]>) {
+  %e = toy.exp %x : (!toy.tensor<f32[S, 20]>) -> !toy.tensor<f32[S, 20]>
+  %i = toy.argmax %e {axes = array<i64: 1>, keepdims = false} : (!toy.tensor<f32[S, 20]>) -> !toy.tensor<i64[S]>
+  %a = toy.abs %z : (!toy.tensor<c64[S, 2000]>) -> !toy.tensor<f32[S, 2000]>
+  %j = toy.argmin %a {axes = array<i64: 1>, keepdims = false} : (!toy.tensor<f32[S, 2000]>) -> !toy.tensor<i64[S]>
+  return %i, %j : !toy.tensor<i64[S]>, !toy.tensor<i64[S]>
+}
