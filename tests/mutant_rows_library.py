@@ -17,7 +17,18 @@ BATCHES, LINEAR = "runtime/Batches.cpp", "runtime/LinearAlgebra.cpp"
 ENDS = "passes/lowering/LoopEnds.cpp"
 NARROW_COLUMNS = "passes/lowering/NarrowColumns.cpp"
 LANES, LONG_ROWS = "runtime/FourierLanes.cpp", "runtime/FourierLong.cpp"
+SHORT, STRIPS, PARTS = (f"passes/lowering/{name}.cpp" for name in ("ShortRowEmitter", "RowStrips", "RowParts"))
 LIBRARY_MUTANTS = [
+    ("dense rows are read as padded ones", SHORT, "dense.read(k.CreateAdd(from, j", "dense.read(k.CreateAdd(to, j"),
+    (
+        "functions beside positions are fused",
+        "passes/FuseElementwise.cpp",
+        "hasNarrowColumns(root) || hasPositionsOf(op, root)",
+        "hasNarrowColumns(root)",
+    ),
+    ("products by one are one", SHORT, "productsByOne = 2", "productsByOne = 1"),
+    ("halves of a row stand in one place", STRIPS, "at += lanes;", "at += 0;"),
+    ("rows in place lose an element", PARTS, "isa<EqOp, NeOp>(found) && !reusable", "isa<EqOp, NeOp>(found)"),
     ("points of real rows are no conjugates", LANES, "isBelow ? x.scale : -x.scale", "x.scale"),
     (
         "parts of real rows are not turned",

@@ -152,6 +152,10 @@ KINDS = {
             "e2e/row-ends.toy",
             "e2e/lane-transforms.toy",
             "e2e/long-transforms.toy",
+            "e2e/short-complex-products.toy",
+            "e2e/complex-rows-by-halves.toy",
+            "e2e/one-element-of-a-row.toy",
+            "e2e/short-rows-of-functions.toy",
         ),
         units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*"
         ":ElementFunctions.Powers:ElementFunctions.Inv*",
