@@ -27,6 +27,12 @@ LIBRARY_MUTANTS = [
         "hasNarrowColumns(root)",
     ),
     ("products by one are one", SHORT, "productsByOne = 2", "productsByOne = 1"),
+    (
+        "functions of spaced elements go one by one",
+        STRIPS,
+        "return isa<mlir::BlockArgument>(slice.getX());",
+        "return false;",
+    ),
     ("halves of a row stand in one place", STRIPS, "at += lanes;", "at += 0;"),
     ("rows in place lose an element", PARTS, "isa<EqOp, NeOp>(found) && !reusable", "isa<EqOp, NeOp>(found)"),
     ("points of real rows are no conjugates", LANES, "isBelow ? x.scale : -x.scale", "x.scale"),

@@ -156,6 +156,7 @@ KINDS = {
             "e2e/complex-rows-by-halves.toy",
             "e2e/one-element-of-a-row.toy",
             "e2e/short-rows-of-functions.toy",
+            "e2e/functions-of-spaced-rows.toy",
         ),
         units="PanelProducts*:NarrowProducts*:Transpose.*:Batches.*:Pieces.*"
         ":ElementFunctions.Powers:ElementFunctions.Inv*",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Maps over short rows with operands that have one element a row, or the same elements in all rows: what these are for
-/// some rows is spread out on the stack, so that one loop goes over all elements of those rows. A loop over each row
-/// would leave the last register of it open, and its store would overlap the next row's load.
+/// Maps over short rows with operands that have one element a row, the same elements in all rows, or elements some
+/// apart for functions: what these are for some rows is spread out on the stack, so that one loop goes over all
+/// elements of those rows. A loop over each row would leave the last register of it open, and its store would overlap
+/// the next row's load.
 #include "passes/RowLanes.h"
 #include "passes/lowering/KernelEmitter.h"
 
@@ -14,19 +15,22 @@ using namespace llvm;
 
 namespace toy {
 
-static constexpr int64_t longestShortRow = 64, stripElements = 256, leastComplexRow = 4;
+static constexpr int64_t longestShortRow = 64, longestSpacedRow = 128, stripElements = 256, leastComplexRow = 4;
 
 struct KernelEmitter::Stretched {
   SmallVector<mlir::Value> values;
   SmallPtrSet<void *, 16> seen;
   bool areCalled = false;  ///< functions of elements
   bool areComplex = false; ///< elements
+  bool areSpaced = false;  ///< elements of a row are read some apart: LLVM masks no such loads
 
   /// Calls of functions take as long for a register that is not full as for any. In place, the store of one is waited
   /// for by the next row's load. Of complex rows shorter than two registers, LLVM gathers and scatters the parts. Other
   /// rows are as fast by themselves.
   bool isWorthStrips(DType dtype, int64_t count, bool isInPlace, int64_t rank) const {
     constexpr size_t most = 4; // buffers
+    if (areSpaced && !areCalled)
+      return false;
     const int64_t whole = 64 / std::max<int64_t>(sizeOf(realOf(dtype)), 4);
     return !values.empty() && values.size() <= most &&
            (((areCalled || isInPlace) && count > (rank > 2 ? 2 : 7) && count % whole != 0) ||
@@ -48,6 +52,11 @@ bool KernelEmitter::findStretched(mlir::Value value, Stretched &found) {
   }
   if (!def || isa<FullOp>(def))
     return true;
+  if (auto slice = dyn_cast<SliceOp>(def); slice && slice.getSteps().back() != 1) {
+    found.values.push_back(value);
+    found.areSpaced = true;
+    return isa<mlir::BlockArgument>(slice.getX());
+  }
   if (!def->hasTrait<OpTrait::Elementwise>())
     return false;
   found.areCalled |=
@@ -105,11 +114,12 @@ bool KernelEmitter::emitRowStrips() {
     return false;
   const int64_t count = rootType.getDim(rank - 1).value();
   Stretched found;
-  if (count > longestShortRow || !findStretched(root, found) ||
+  if (count > longestSpacedRow || !findStretched(root, found) || (count > longestShortRow && !found.areSpaced) ||
       !found.isWorthStrips(rootType.getDtype(), count, reusable != nullptr, rank))
     return false;
   const auto [sizes, bytes] = beginMap();
-  const auto together = static_cast<int64_t>(alignTo(divideCeil(stripElements, count), 16));
+  const auto together = static_cast<int64_t>(count > longestShortRow ? divideCeil(longestSpacedRow, count)
+                                                                     : alignTo(divideCeil(stripElements, count), 16));
   begin();
   Value *out = capture(callerOut);
   SmallVector<Value *> outer = captureAll(ArrayRef(sizes).drop_back());
