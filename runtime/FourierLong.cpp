@@ -32,11 +32,17 @@ template <typename R> struct LongPlan {
   LongPlan(bool isBackward, int64_t points)
       : rows(rowsOf<R>(points)), columns(points / rows), ofColumns(lanePlanFor<R>(isBackward, rows)),
         ofRows(lanePlanFor<R>(isBackward, columns)) {
-    const std::vector<Precise> all = roots(points, points);
+    // Of products of two: a table of all would be read everywhere.
+    constexpr int64_t block = 64; // both sides are multiples of 8
+    const std::vector<Precise> near = roots(points, block), far = roots(points / block, points / block);
+    turns.reserve(points);
     for (int64_t first = 0; first < columns; first += width)
       for (int64_t k = 0; k < rows; ++k)
-        for (int64_t j = first; j < first + width; ++j)
-          turns.push_back(rounded<R>(all[j * k], !isBackward));
+        for (int64_t j = first; j < first + width; ++j) {
+          const Precise a = far[j * k / block], b = near[j * k % block];
+          turns.push_back(rounded<R>(
+              {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()}, !isBackward));
+        }
   }
 };
 
