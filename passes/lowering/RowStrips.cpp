@@ -22,18 +22,19 @@ struct KernelEmitter::Stretched {
   SmallPtrSet<void *, 16> seen;
   bool areCalled = false;  ///< functions of elements
   bool areComplex = false; ///< elements
-  bool areSpaced = false;  ///< elements of a row are read some apart: LLVM masks no such loads
+  int spaced = 0;          ///< values whose elements are read some apart, or backwards: LLVM masks no such loads
+  bool haveGaps = false;   ///< some apart
 
   /// Calls of functions take as long for a register that is not full as for any. In place, the store of one is waited
-  /// for by the next row's load. Of complex rows shorter than two registers, LLVM gathers and scatters the parts. Other
-  /// rows are as fast by themselves.
+  /// for by the next row's load. Of complex rows shorter than two registers, LLVM gathers and scatters the parts. Of
+  /// several values some apart it loads what lies between once for all. Other rows are as fast by themselves.
   bool isWorthStrips(DType dtype, int64_t count, bool isInPlace, int64_t rank) const {
     constexpr size_t most = 4; // buffers
-    if (areSpaced && !areCalled)
-      return false;
     const int64_t whole = 64 / std::max<int64_t>(sizeOf(realOf(dtype)), 4);
+    const bool isOneSpaced = spaced == 1 && count <= longestShortRow && (haveGaps || sizeOf(dtype) >= 4);
     return !values.empty() && values.size() <= most &&
-           (((areCalled || isInPlace) && count > (rank > 2 ? 2 : 7) && count % whole != 0) ||
+           (((areCalled || isOneSpaced || (isInPlace && spaced == 0)) && count > (rank > 2 ? 2 : 7) &&
+             count % whole != 0) ||
             (areComplex && count >= leastComplexRow + (dtype == DType::C64) && count < 16));
   }
 };
@@ -54,7 +55,8 @@ bool KernelEmitter::findStretched(mlir::Value value, Stretched &found) {
     return true;
   if (auto slice = dyn_cast<SliceOp>(def); slice && slice.getSteps().back() != 1) {
     found.values.push_back(value);
-    found.areSpaced = true;
+    ++found.spaced;
+    found.haveGaps |= slice.getSteps().back() != -1;
     return isa<mlir::BlockArgument>(slice.getX());
   }
   if (!def->hasTrait<OpTrait::Elementwise>())
@@ -114,7 +116,7 @@ bool KernelEmitter::emitRowStrips() {
     return false;
   const int64_t count = rootType.getDim(rank - 1).value();
   Stretched found;
-  if (count > longestSpacedRow || !findStretched(root, found) || (count > longestShortRow && !found.areSpaced) ||
+  if (count > longestSpacedRow || !findStretched(root, found) || (count > longestShortRow && found.spaced == 0) ||
       !found.isWorthStrips(rootType.getDtype(), count, reusable != nullptr, rank))
     return false;
   const auto [sizes, bytes] = beginMap();
