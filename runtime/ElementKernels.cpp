@@ -42,8 +42,9 @@ template <int N> Mask<N> RealExpm1(Lanes<N> *v) {
   v[0] = copysign<N>(expm1<N>(v[0] < -exponentLimit ? all<N>(-exponentLimit) : v[0]), v[0]);
   return ok;
 }
+/// Up to -1/2 the sum is exact.
 template <int N> Mask<N> RealLog1p(Lanes<N> *v) {
-  Mask<N> ok = (v[0] > -0.5) & (v[0] < 0x1p900);
+  Mask<N> ok = (v[0] > -1) & (v[0] < 0x1p900);
   v[0] = fabs<N>(v[0]) < 0x1p-60 ? v[0] : log1p<N>(twice<N>(v[0]));
   return ok;
 }
