@@ -298,10 +298,10 @@ bool Compiler::haveKernels(ArrayRef<std::string> digests) {
     if (!haveKernels(named.called))
       continue;
     std::string error; // a kernel that cannot be linked is not there
-    engine.linkKernels(std::move(object), error);
+    engine.linkKernels(std::move(object), /*isKept=*/true, error);
     for (const std::string &linked : isReady ? std::vector<std::string>() : named.defined)
       if (std::unique_ptr<MemoryBuffer> better = cache->find(promotedKey(linked)))
-        engine.linkKernels(std::move(better), error);
+        engine.linkKernels(std::move(better), /*isKept=*/true, error);
   }
   return llvm::all_of(digests, [&](StringRef digest) { return engine.hasKernel(digest); });
 }
@@ -395,7 +395,7 @@ void Compiler::link(CompiledUnit &c) {
         {user.str(), reason ? reason.str() : "first call with these types", function->hasAttr("toy.dynamic")});
   }
   for (const auto &code : c.kernels)
-    engine.linkKernels(std::move(code->object), c.error);
+    engine.linkKernels(std::move(code->object), /*isKept=*/false, c.error);
   if (!warming && c.code->object)
     noteLoops(c);
   c.linkable.ir = std::move(c.ir);

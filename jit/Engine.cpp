@@ -72,7 +72,7 @@ bool Engine::start(std::string &error) {
   jit.getMainJITDylib().addGenerator(std::move(*process));
   impl->jit = std::move(*created);
   impl->promoter.emplace(options.optimization, [impl = &*impl](MemoryBufferRef object) {
-    Error e = impl->linkKernels(MemoryBuffer::getMemBufferCopy(object.getBuffer()));
+    Error e = impl->linkKernels(MemoryBuffer::getMemBufferCopy(object.getBuffer()), /*isKept=*/false);
     const bool linked = !e;
     consumeError(std::move(e)); // quick code does
     return linked;
@@ -211,7 +211,7 @@ static std::string shownKernel(StringRef symbol, const StringMap<std::string> &n
   return it == names.end() ? ("loop " + symbol.substr(0, 12)).str() : it->second;
 }
 
-Error Engine::Impl::linkKernels(std::unique_ptr<MemoryBuffer> object) {
+Error Engine::Impl::linkKernels(std::unique_ptr<MemoryBuffer> object, bool isKept) {
   const ObjectKernels named(*object);
   auto copy = options->perfMap ? MemoryBuffer::getMemBufferCopy(object->getBuffer()) : nullptr;
   auto dylib = addObject(std::move(object), named, orc::SymbolMap());
@@ -229,7 +229,8 @@ Error Engine::Impl::linkKernels(std::unique_ptr<MemoryBuffer> object) {
   auto addressOf = [&](const std::string &symbol) { return found->at(jit->mangleAndIntern(symbol)).getAddress(); };
   std::lock_guard lock(linking);
   for (const std::string &digest : named.quick)
-    tiers[digest] = addressOf(tierSymbol(digest)).toPtr<KernelTier *>();
+    if (KernelTier *tier = tiers[digest] = addressOf(tierSymbol(digest)).toPtr<KernelTier *>(); isKept)
+      tier->left = elementsOfKept;
   for (const std::string &digest : named.defined) {
     kernels[digest] = addressOf(kernelSymbol(digest));
     if (KernelTier *tier = tiers.lookup(digest); tier && !is_contained(named.quick, digest))
@@ -243,8 +244,8 @@ Error Engine::Impl::linkKernels(std::unique_ptr<MemoryBuffer> object) {
   return Error::success();
 }
 
-void Engine::linkKernels(std::unique_ptr<MemoryBuffer> object, std::string &error) {
-  if (Error e = impl->linkKernels(std::move(object)))
+void Engine::linkKernels(std::unique_ptr<MemoryBuffer> object, bool isKept, std::string &error) {
+  if (Error e = impl->linkKernels(std::move(object), isKept))
     error = toString(std::move(e));
 }
 

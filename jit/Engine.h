@@ -88,8 +88,9 @@ public:
   /// Assembly, or the bytes of an object, to look at.
   std::string written(MachineCode &code, bool asObject, std::string &error);
 
-  /// Adds kernels, for what is linked from now on. Those that they call are there.
-  void linkKernels(std::unique_ptr<llvm::MemoryBuffer> object, std::string &error);
+  /// Adds kernels, for what is linked from now on. Those that they call are there. `isKept`: an earlier
+  /// program had them.
+  void linkKernels(std::unique_ptr<llvm::MemoryBuffer> object, bool isKept, std::string &error);
   bool hasKernel(llvm::StringRef digest) const;
   /// Kernels that were optimized while code ran, for the cache.
   std::vector<Promoter::Kernel> takePromoted();

@@ -38,7 +38,7 @@ struct Engine::Impl {
 
   llvm::Expected<llvm::orc::JITDylib &> addObject(std::unique_ptr<llvm::MemoryBuffer> object,
                                                   const ObjectKernels &named, llvm::orc::SymbolMap symbols);
-  llvm::Error linkKernels(std::unique_ptr<llvm::MemoryBuffer> object);
+  llvm::Error linkKernels(std::unique_ptr<llvm::MemoryBuffer> object, bool isKept);
   void mapCode(const Linkable &linkable, llvm::MemoryBufferRef object);
   bool makeMachines(const CompileOptions &options, std::string &error);
   void runApart(const CompileOptions &options, bool brief, std::function<void()> work);

@@ -30,6 +30,9 @@ struct KernelTier {
   const char *digest;        ///< 64 characters
 };
 
+/// What is left to a kernel that an earlier program had, too: what is run again will be run again.
+constexpr int64_t elementsOfKept = 1 << 18;
+
 /// Whether a kernel tells how much it computes.
 bool canCount(llvm::Function &kernel);
 /// Makes a kernel that does begin with a look at its KernelTier: on to the optimized form if there is one, else it

@@ -179,6 +179,18 @@ def test_on_one_processor_calls_wait_for_optimized_code(toy, tmp_path):
 
 
 @pytest.mark.host
+def test_what_an_earlier_program_had_is_optimized_sooner(toy, tmp_path):
+    allowed, text = os.sched_getaffinity(0), hot_loop("tanh(x) * 0.5", 1000, True)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        runs = [kernel_code(toy, tmp_path, text) for _ in range(3)]
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert [run[3] for run in runs] == [0, 1, 0]
+    assert len({run[0] for run in runs}) == 1
+
+
+@pytest.mark.host
 def test_programs_end_while_kernels_are_optimized(toy, tmp_path):
     for turns in range(2000, 12000, 400):
         assert kernel_code(toy, tmp_path, hot_loop(STEPS[turns // 400 % len(STEPS)], turns, True), "--no-cache")[0]
