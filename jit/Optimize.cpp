@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The host's machine, and LLVM's passes for it.
+#include "jit/AlikeOperands.h"
 #include "jit/CarriedExtrema.h"
 #include "jit/HoistChecks.h"
 #include "jit/InvariantAddresses.h"
@@ -390,6 +391,7 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     passes.addPass(HoistChecks());
     passes.addPass(LoopSimplifyPass());
     passes.addPass(StripTurns());
+    passes.addPass(AlikeOperands());
   });
   builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel, ThinOrFullLTOPhase) {
     passes.addPass(createModuleToFunctionPassAdaptor(CommonDivisions()));

@@ -28,6 +28,24 @@ TURNS_MUTANTS = [
         "return false;",
     ),
     (
+        "of what is computed alike, what is used elsewhere is put elsewhere",
+        "jit/AlikeOperands.cpp",
+        "a->hasOneUser()",
+        "true",
+    ),
+    (
+        "what is computed alike stays where it was",
+        "jit/AlikeOperands.cpp",
+        "putBeside(x, y);",
+        "",
+    ),
+    (
+        "what an earlier program had is a kernel as any other",
+        "jit/Engine.cpp",
+        "tier->left = elementsOfKept",
+        "tier->left = 1 << 21",
+    ),
+    (
         "what questions compute is not there behind them",
         "jit/RecursiveGuards.cpp",
         "(isRepeated(value) ? repeated : given).push_back(value);",
