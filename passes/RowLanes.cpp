@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/RowLanes.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
+
 using namespace llvm;
 
 namespace toy {
@@ -127,6 +129,63 @@ bool isRowGroup(FusedOp group, const Names &names) {
     return false;
   return llvm::all_of(body.without_terminator(),
                       [&](mlir::Operation &op) { return (&op == fold && (isFold || isScan)) || isOfRow(op); });
+}
+
+bool isByElement(FusedOp group) {
+  return !isa_and_present<ArgMaxOp, ArgMinOp, CumSumOp>(
+      group.getBody().front().getTerminator()->getOperand(0).getDefiningOp());
+}
+
+SmallVector<Names> knownLengths(mlir::CFGLoop &loop, int64_t mostBytes, int64_t mostElements) {
+  Names found;
+  for (mlir::Block *block : loop.getBlocks())
+    for (FusedOp group : block->getOps<FusedOp>())
+      for (mlir::Operation &op : group.getBody().front())
+        for (mlir::Value v : op.getResults())
+          if (TensorType type = tensorTypeOf(v);
+              type.getRank() == 1 && type.getDim(0).isNumber() && type.getDim(0).value() > 1 &&
+              type.getDim(0).value() * sizeOf(type.getDtype()) <= mostBytes && type.getDim(0).value() <= mostElements)
+            found.insert(type.getDim(0));
+  return map_to_vector(found, [](Dim dim) {
+    Names names;
+    names.insert(dim);
+    return names;
+  });
+}
+
+SmallVector<Names> unknownLengths(mlir::CFGLoop &loop, function_ref<bool(Dim)> isKnownBefore) {
+  EquivalenceClasses<void *> same;
+  Names all;
+  auto id = [](Dim dim) { return const_cast<void *>(dim.getAttr().getAsOpaquePointer()); };
+  auto nameOf = [](mlir::Value v) { // of a row
+    auto type = dyn_cast<TensorType>(v.getType());
+    Dim dim = type && type.getRank() == 1 ? type.getDim(0) : Dim();
+    return dim && !dim.isNumber() && !dim.isUnknown() ? dim : Dim();
+  };
+  for (mlir::Block *block : loop.getBlocks())
+    for (FusedOp group : block->getOps<FusedOp>())
+      for (mlir::Operation &op : group.getBody().front())
+        if (Dim own = op.getNumResults() == 1 ? nameOf(op.getResult(0)) : Dim(); own && isKnownBefore(own)) {
+          all.insert(own);
+          same.insert(id(own));
+          if (isForLanes(&op))
+            for (mlir::Value operand : op.getOperands())
+              if (Dim other = nameOf(operand); other && isKnownBefore(other)) {
+                all.insert(other);
+                same.unionSets(id(own), id(other));
+              }
+        }
+  SmallVector<Names> found;
+  while (!all.empty()) {
+    Names names;
+    for (Dim dim : all)
+      if (same.isEquivalent(id(dim), id(all.front())))
+        names.insert(dim);
+    for (Dim dim : names)
+      all.remove(dim);
+    found.push_back(std::move(names));
+  }
+  return found;
 }
 
 bool readsInPlace(FusedOp group, mlir::Value operand) {

@@ -3,7 +3,7 @@
 /// Rows whose elements are computed side by side, in the lanes of vectors.
 #pragma once
 
-#include "ir/ToyDialect.h"
+#include "passes/ControlFlow.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -14,6 +14,8 @@ namespace toy {
 /// On a group whose rows, operands as well as the result, are in as many lanes of registers; its last operand is the
 /// number of elements. With `leavesLanes`, its result is in memory.
 constexpr llvm::StringLiteral rowLanes = "toy.lanes", leavesLanes = "toy.leaves_lanes";
+/// On such a group: the number of elements, which are computed one by one, because the loop takes the rows apart.
+constexpr llvm::StringLiteral rowElements = "toy.elements";
 
 /// The axis that is not 1, if all others are.
 std::optional<int64_t> onlyAxis(mlir::Value v);
@@ -38,6 +40,13 @@ bool isRowOf(mlir::Value v, const Names &names);
 bool isScalar(mlir::Value v);
 /// Whether a group is a row of so many elements, or a number that is made of one, and can be computed in lanes.
 bool isRowGroup(FusedOp group, const Names &names);
+/// Whether the elements of such a group can be computed one by one.
+bool isByElement(FusedOp group);
+/// Lengths of rows of a loop's groups that are numbers, if they are short.
+llvm::SmallVector<Names> knownLengths(mlir::CFGLoop &loop, int64_t mostBytes, int64_t mostElements);
+/// Sizes that no number is known for, of what a loop's groups make, each by all its names: two that an operation of a
+/// group has for one axis are one, if it runs.
+llvm::SmallVector<Names> unknownLengths(mlir::CFGLoop &loop, llvm::function_ref<bool(Dim)> isKnownBefore);
 /// Whether what a group reads of an operand is the element that it computes.
 bool readsInPlace(FusedOp group, mlir::Value operand);
 

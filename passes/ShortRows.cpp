@@ -5,12 +5,10 @@
 /// three: for rows that fit into the lanes of a vector register, for those that fit into a few, where they stay, and
 /// the loop as it was.
 #include "ir/Constants.h"
-#include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/RowLanes.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
 
@@ -21,6 +19,7 @@ namespace toy {
 namespace {
 
 constexpr int64_t widths[] = {8, 16, 32}; ///< in elements, of what rows are held in: one register, and some
+constexpr int64_t fewElements[] = {2, 3}; ///< of rows that a loop takes apart, which are computed one by one
 constexpr int64_t mostOfEach = 150;       ///< operations of a loop that has one for all of these widths,
 constexpr int64_t mostOfAllEach = 600;    ///< and of all such loops of a function
 constexpr int64_t mostBytes = 256;        ///< of a row
@@ -40,7 +39,8 @@ public:
       return false;
     entry = entries.front();
     findSources();
-    for (Names &candidate : ofNumbers ? numbers() : sizes()) {
+    for (Names &candidate : ofNumbers ? knownLengths(loop, mostBytes, widths[2])
+                                      : unknownLengths(loop, [&](Dim dim) { return sourceOf.contains(dim); })) {
       names = std::move(candidate);
       collect();
       if (pays(ofNumbers))
@@ -57,10 +57,13 @@ public:
     for (Dim name : names)
       sources.push_back(sourceOf.lookup(name));
     const int64_t most = std::min(widths[2], mostBytes / bytesOfElement());
+    if (ofEach && areTakenApart())
+      for (int64_t number : fewElements)
+        makeLoopFor(number, /*isExact=*/true);
     for (int64_t number : widths)
       if (number == widths[0] || (number < most && ofEach))
-        makeLoopFor(number);
-    makeLoopFor(most);
+        makeLoopFor(number, /*isExact=*/false);
+    makeLoopFor(most, /*isExact=*/false);
   }
 
   /// Rows of a known length are held in the loop itself.
@@ -68,7 +71,7 @@ public:
     nameResults([&](Value v) { return rows.contains(v); });
     lanes = llvm::PowerOf2Ceil(names.front().value());
     OpBuilder b(entry.terminator);
-    count = integerConstant(b, entry.terminator->getLoc(), names.front().value());
+    length = integerConstant(b, entry.terminator->getLoc(), names.front().value());
     for (Block *block : loop.getBlocks()) {
       mapping.map(block, block);
       for (Value argument : block->getArguments())
@@ -105,25 +108,6 @@ private:
                                       [&](Block *block) { return llvm::any_of(block->getOps<FusedOp>(), isFold); }));
   }
 
-  /// Lengths of rows that are numbers, if they are short.
-  SmallVector<Names> numbers() {
-    Names found;
-    for (Block *block : loop.getBlocks())
-      for (FusedOp group : block->getOps<FusedOp>())
-        for (Operation &op : group.getBody().front())
-          for (Value v : op.getResults())
-            if (TensorType type = tensorTypeOf(v); type.getRank() == 1 && type.getDim(0).isNumber() &&
-                                                   type.getDim(0).value() > 1 &&
-                                                   type.getDim(0).value() * toy::sizeOf(type.getDtype()) <= mostBytes &&
-                                                   type.getDim(0).value() <= widths[2])
-              found.insert(type.getDim(0));
-    return llvm::map_to_vector(found, [](Dim dim) {
-      Names names;
-      names.insert(dim);
-      return names;
-    });
-  }
-
   bool hasOneExit() {
     for (Block *block : loop.getBlocks())
       for (Block *next : block->getSuccessors())
@@ -147,43 +131,6 @@ private:
     }
     return operations <= mostOperations;
   }
-
-  /// Sizes that no number is known for, of what groups make, each by all its names: two that an operation of a group
-  /// has for one axis are one, if it runs.
-  SmallVector<Names> sizes() {
-    llvm::EquivalenceClasses<void *> same;
-    Names all;
-    auto nameOf = [](Value v) { // of a row
-      auto type = dyn_cast<TensorType>(v.getType());
-      Dim dim = type && type.getRank() == 1 ? type.getDim(0) : Dim();
-      return dim && !dim.isNumber() && !dim.isUnknown() ? dim : Dim();
-    };
-    for (Block *block : loop.getBlocks())
-      for (FusedOp group : block->getOps<FusedOp>())
-        for (Operation &op : group.getBody().front())
-          if (Dim own = op.getNumResults() == 1 ? nameOf(op.getResult(0)) : Dim(); own && sourceOf.contains(own)) {
-            all.insert(own);
-            same.insert(id(own));
-            if (isForLanes(&op))
-              for (Value operand : op.getOperands())
-                if (Dim other = nameOf(operand); other && sourceOf.contains(other)) {
-                  all.insert(other);
-                  same.unionSets(id(own), id(other));
-                }
-          }
-    SmallVector<Names> found;
-    while (!all.empty()) {
-      Names names;
-      for (Dim dim : all)
-        if (same.isEquivalent(id(dim), id(all.front())))
-          names.insert(dim);
-      for (Dim dim : names)
-        all.remove(dim);
-      found.push_back(std::move(names));
-    }
-    return found;
-  }
-  static void *id(Dim dim) { return const_cast<void *>(dim.getAttr().getAsOpaquePointer()); }
 
   using Source = std::pair<Value, int64_t>; ///< a tensor and an axis
 
@@ -257,6 +204,17 @@ private:
     return isRowGroup(group, names) && (isScalar(group.getResult(0)) || rows.contains(group.getResult(0)));
   }
 
+  /// Whether elements of rows are asked for, and rows are nothing else: lanes would be put together, and taken apart.
+  bool areTakenApart() {
+    auto isElement = [](Operation *user) { return isa<ElementOp>(user); };
+    return llvm::any_of(rows, [&](Value row) { return llvm::any_of(row.getUsers(), isElement); }) &&
+           llvm::none_of(rows, [](Value row) { return isa<BlockArgument>(row); }) &&
+           llvm::all_of(loop.getBlocks(), [&](Block *block) {
+             return llvm::all_of(block->getOps<FusedOp>(),
+                                 [&](FusedOp group) { return !isComputedInLanes(group) || isByElement(group); });
+           });
+  }
+
   // --- the change
 
   /// What is used behind the loop comes by arguments of the block there.
@@ -280,9 +238,10 @@ private:
     }
   }
 
-  /// On the way into the loop, rows of so many elements get a loop of their own.
-  void makeLoopFor(int64_t number) {
-    lanes = number;
+  /// On the way into the loop, rows of so many elements, or of at most so many, get a loop of their own.
+  void makeLoopFor(int64_t number, bool isExact) {
+    lanes = llvm::PowerOf2Ceil(number);
+    elements = isExact ? number : 0;
     mapping = IRMapping();
     Block *header = loop.getHeader(), *guard = new Block, *before = new Block;
     header->getParent()->getBlocks().insert(header->getIterator(), guard);
@@ -292,11 +251,13 @@ private:
     SmallVector<Value> operands{OperandRange(entry.operands())};
     entry.operands().clear();
     entry.terminator->setSuccessor(guard, entry.successor);
-    Value most = integerConstant(b, loc, lanes);
+    Value most = integerConstant(b, loc, number);
     if (!count)
       count = sizeOf(sources.front(), b, loc);
     Type truth = TensorType::scalar(b.getContext(), DType::Bool);
-    Value isShort = LeOp::create(b, loc, truth, ValueRange{count, most});
+    length = isExact ? most : count;
+    Value isShort = isExact ? EqOp::create(b, loc, truth, ValueRange{count, most}).getResult()
+                            : LeOp::create(b, loc, truth, ValueRange{count, most}).getResult();
     auto require = [&](Value size) {
       Value isSame = EqOp::create(b, loc, truth, ValueRange{count, size});
       isShort = AndOp::create(b, loc, truth, ValueRange{isShort, isSame});
@@ -356,7 +317,7 @@ private:
       for (Operation &op : *block) {
         for (Value operand : op.getOperands())
           if (!loop.contains(operand.getParentBlock()) && isSize(operand))
-            mapping.map(operand, count);
+            mapping.map(operand, length);
         copies.push_back(b.clone(op, mapping));
       }
     }
@@ -386,7 +347,7 @@ private:
     for (Value row : rows)
       for (Operation *user : llvm::make_early_inc_range(mapping.lookup(row).getUsers()))
         if (auto question = dyn_cast<DimOp>(user)) {
-          question.replaceAllUsesWith(count);
+          question.replaceAllUsesWith(length);
           question.erase();
         }
     for (Block *block : llvm::to_vector(loop.getBlocks()))
@@ -406,8 +367,10 @@ private:
     OpBuilder b(group);
     group->setAttr(rowLanes, b.getI64IntegerAttr(lanes));
     group->setAttr("toy.inLoop", b.getUnitAttr());
-    group.getInputsMutable().append(count);
-    group.getBody().front().addArgument(count.getType(), group.getLoc());
+    if (elements)
+      group->setAttr(rowElements, b.getI64IntegerAttr(elements));
+    group.getInputsMutable().append(length);
+    group.getBody().front().addArgument(length.getType(), group.getLoc());
   }
 
   /// A row that goes from memory into lanes, or back.
@@ -450,9 +413,10 @@ private:
   Names names;                    ///< of the size of the rows
   SmallVector<Source, 1> sources; ///< the tensors and axes that it is asked of
   llvm::SetVector<Value> rows;
-  Value count;
-  int64_t lanes = 0; ///< of the copy that is made
-  IRMapping mapping; ///< to the copy
+  Value count, length;  ///< of elements: what is asked for before the loop, what the copy that is made takes for it
+  int64_t lanes = 0;    ///< of the copy
+  int64_t elements = 0; ///< if it is for rows of so many
+  IRMapping mapping;    ///< to the copy
 };
 
 struct HoldShortRowsPass : impl::HoldShortRowsBase<HoldShortRowsPass> {

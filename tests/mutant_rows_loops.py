@@ -57,6 +57,19 @@ LOOPS_MUTANTS = [
         "LeOp::create(b, loc, truth, ValueRange{count, most})",
         "LeOp::create(b, loc, truth, ValueRange{count, count})",
     ),
+    (
+        "rows that are taken apart have fewer elements, too",
+        SHORT,
+        "EqOp::create(b, loc, truth, ValueRange{count, most}).getResult()",
+        "LeOp::create(b, loc, truth, ValueRange{count, most}).getResult()",
+    ),
+    ("rows that are taken apart are in lanes", SHORT, "if (ofEach && areTakenApart())", "if (false)"),
+    (
+        "sums in order of elements are sums of lanes",
+        LANES,
+        'def && def->hasAttr("toy.inOrder")',
+        "def && false",
+    ),
     ("other names are one size", SHORT, "require(sizeOf(source, b, loc));", "(void)source;"),
     (
         "renamed rows have the size of their name",
@@ -74,7 +87,7 @@ LOOPS_MUTANTS = [
     (
         "a size asked in the loop is that of the widest row",
         SHORT,
-        "question.replaceAllUsesWith(count);",
+        "question.replaceAllUsesWith(length);",
         "OpBuilder b(question); question.replaceAllUsesWith(integerConstant(b, question.getLoc(), lanes));",
     ),
     (

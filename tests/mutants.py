@@ -87,6 +87,7 @@ KINDS = {
         [*LOOPS_MUTANTS, *TURNS_MUTANTS],
         (
             "e2e/short-rows.toy",
+            "e2e/rows-taken-apart.toy",
             "e2e/small-turns.toy",
             "e2e/multiples.toy",
             "e2e/listed-rows.toy",

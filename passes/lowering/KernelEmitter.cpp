@@ -334,8 +334,10 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
     return scalars.load(tensorTypeOf(value).getDtype(), stagedRow.buffer, indices.back());
   if (mlir::Value inner = behind(value))
     return elementAt(inner, indices);
-  if (isa<mlir::BlockArgument>(value))
-    return loadInput(value, indices);
+  if (auto argument = dyn_cast<mlir::BlockArgument>(value)) {
+    const Slot &slot = inputs[argument.getArgNumber()];
+    return slot.inLanes ? elementOf(slot.scalar, indices[0]) : loadInput(value, indices);
+  }
   mlir::Operation *def = value.getDefiningOp();
   const CodePlaces::Scope place(places, k, def->getLoc());
   if (def == decided && !isa<PadOp>(def) && indices.back() == splitIndex)

@@ -62,8 +62,8 @@ public:
 
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
-  /// Emits a group whose rows are in lanes (passes/RowLanes.h) as code of the caller.
-  Slot emitInLanes(int64_t lanes, bool leaves);
+  /// Emits a group whose rows are in lanes (passes/RowLanes.h) as code of the caller, or one by one, of `elements`.
+  Slot emitInLanes(int64_t lanes, int64_t elements, bool leaves);
 
   /// An input that a group reads across the rows of the result.
   struct Transposed {
@@ -297,8 +297,8 @@ private:
   llvm::Value *firstLanes(llvm::Value *count);
   Element foldMasked(mlir::Operation *op, int64_t row, llvm::Value *mask);
   Element foldFew(mlir::Operation *op, int64_t row, llvm::Value *count);
-  Element foldLanesInOrder(mlir::Operation *op, llvm::Value *mask);
-  Element foldInOrder(mlir::Operation *op, int64_t row, llvm::Value *count);
+  Element foldLanesInOrder(mlir::Operation *op, llvm::Value *mask), computeByElement(int64_t lanes, int64_t elements);
+  Element foldInOrder(mlir::Operation *op, int64_t row, llvm::Value *count), elementOf(Element row, llvm::Value *i);
   void finishRowFold(mlir::Operation *op, llvm::Value *length);
   Element laneElements(mlir::Value value, const LaneIndices &at, llvm::Value *mask);
   Element computeLanes(mlir::Operation *def, const LaneIndices &at, llvm::Value *mask);

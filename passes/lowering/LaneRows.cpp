@@ -47,6 +47,36 @@ Element KernelEmitter::foldLanesInOrder(mlir::Operation *op, Value *mask) {
   return {sum(elements.re, start.re), sum(elements.im, start.im)};
 }
 
+Element KernelEmitter::elementOf(Element row, Value *i) {
+  return {k.CreateExtractElement(row.re, i), row.im ? k.CreateExtractElement(row.im, i) : nullptr};
+}
+
+/// A group of rows of so many elements, one by one: its row is put together for what is handed on, and LLVM takes the
+/// elements of which that is made. A number has the order of sums of rows in lanes.
+Element KernelEmitter::computeByElement(int64_t lanes, int64_t elements) {
+  const DType dtype = rootType.getDtype();
+  mlir::Operation *def = root.getDefiningOp();
+  if (def && def->hasAttr("toy.inOrder")) {
+    Element sum = identityOf(def, dtype);
+    for (int64_t j = 0; j < elements; ++j)
+      sum = scalars.add(sum, reductionElement(def, {}, i64(j)), dtype);
+    return sum;
+  }
+  if (def && def->hasTrait<OpTrait::Reduction>())
+    return foldTinyRow(def, {}, nullptr, elements);
+  Element row;
+  for (int64_t j = 0; j < elements; ++j) {
+    const Element next = elementAt(root, {i64(j)});
+    auto put = [&](Value *&all, Value *one) {
+      if (one)
+        all = k.CreateInsertElement(all ? all : PoisonValue::get(FixedVectorType::get(one->getType(), lanes)), one, j);
+    };
+    put(row.re, next.re);
+    put(row.im, next.im);
+  }
+  return row;
+}
+
 /// What follows is code of the caller, in a block of it.
 void KernelEmitter::beginInCaller(BasicBlock *block) {
   isOfCaller = true;
@@ -56,7 +86,7 @@ void KernelEmitter::beginInCaller(BasicBlock *block) {
     k.SetCurrentDebugLocation(places->of(root.getLoc()));
 }
 
-Slot KernelEmitter::emitInLanes(int64_t lanes, bool leaves) {
+Slot KernelEmitter::emitInLanes(int64_t lanes, int64_t elements, bool leaves) {
   Value *count = inputs.back().scalar.re;
   Slot result;
   if (leaves) {
@@ -70,14 +100,19 @@ Slot KernelEmitter::emitInLanes(int64_t lanes, bool leaves) {
   Value *mask = firstLanes(count);
   mlir::Operation *def = root.getDefiningOp();
   if (!def || !def->hasTrait<OpTrait::Reduction>()) {
-    Element row = laneElements(root, {{i64(0)}, 0}, mask);
-    if (leaves)
+    Element row = elements ? computeByElement(lanes, elements) : laneElements(root, {{i64(0)}, 0}, mask);
+    if (leaves && elements)
+      for (int64_t j = 0; j < elements; ++j)
+        scalars.store(rootType.getDtype(), callerOut, i64(j), elementOf(row, i64(j)));
+    else if (leaves)
       storeLanes(k, scalars, rootType.getDtype(), row, callerOut, mask);
     else {
       result.scalar = row;
       result.inLanes = true;
     }
-  } else if (def->hasAttr("toy.inOrder"))
+  } else if (elements)
+    result.scalar = computeByElement(lanes, elements);
+  else if (def->hasAttr("toy.inOrder"))
     result.scalar = foldLanesInOrder(def, mask);
   else
     result.scalar = foldMasked(def, 0, mask);

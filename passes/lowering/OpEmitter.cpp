@@ -165,7 +165,8 @@ void FunctionEmitter::emit(FusedOp op) {
       bringToHost(v);
     KernelEmitter row(module, op, b, inputs, nullptr, "", ownPlaces());
     row.frame = leaves ? frameOf(op.getResult(0)) : nullptr;
-    slots[op.getResult(0)] = row.emitInLanes(lanes.getInt(), leaves);
+    auto elements = op->getAttrOfType<mlir::IntegerAttr>(rowElements);
+    slots[op.getResult(0)] = row.emitInLanes(lanes.getInt(), elements ? elements.getInt() : 0, leaves);
     return;
   }
   std::string name = (function.getSymName() + ".k" + std::to_string(kernels++)).str();

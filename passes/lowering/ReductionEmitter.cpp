@@ -42,7 +42,7 @@ static SmallVector<Value *, 4> joined(const ReductionAxes &axes, ArrayRef<Value 
 
 /// Of element j of the reduced axes in row-major order.
 KernelEmitter::Indices KernelEmitter::reductionIndices(mlir::Operation *op, const Indices &outer, Value *j) {
-  if (flat)
+  if (flat || tensorTypeOf(op->getOperand(0)).getRank() == 1)
     return {j};
   ReductionAxes axes(op);
   auto sizes = map_to_vector(axes.reduced, [&](int64_t axis) { return size(op->getOperand(0), axis); });

@@ -54,6 +54,38 @@ func.func @carried(%x: !toy.tensor<f64[N, D]>, %y: !toy.tensor<f64[D]>, %m: !toy
   return %a : !toy.tensor<f64[D]>
 }
 
+// Elements of the row are asked for, and it is nothing else: of two and three they are computed one by one.
+// CHECK-LABEL: @apart
+// CHECK: %[[TWO:.*]] = toy.constant {value = dense<2>
+// CHECK: %[[N:.*]] = toy.dim %arg0 {axis = 0 : i64}
+// CHECK: toy.eq %[[N]], %[[TWO]]
+// CHECK: %[[THREE:.*]] = toy.constant {value = dense<3>
+// CHECK: toy.eq %[[N]], %[[THREE]]
+// CHECK: toy.le %[[N]],
+// CHECK: toy.fused %arg0, %{{.*}}, %[[TWO]] {toy.elements = 2 : i64, toy.inLoop, toy.lanes = 2 : i64}
+// CHECK: toy.fused %arg0, %{{.*}}, %[[THREE]] {toy.elements = 3 : i64, toy.inLoop, toy.lanes = 4 : i64}
+// CHECK: toy.fused %arg0, %{{.*}}, %[[N]] {toy.inLoop, toy.lanes = 8 : i64}
+func.func @apart(%x: !toy.tensor<f64[D]>, %m: !toy.tensor<i64[]>, %f: !toy.tensor<f64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%f, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^header(%s: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>):
+  %less = toy.lt %i, %m : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %less : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %b = toy.fused %x, %s : (!toy.tensor<f64[D]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[D]> {
+  ^bb0(%p: !toy.tensor<f64[D]>, %q: !toy.tensor<f64[]>):
+    %r = toy.add %p, %q : (!toy.tensor<f64[D]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[D]>
+    toy.yield %r : (!toy.tensor<f64[D]>) -> ()
+  }
+  %t = toy.element %b, %0 : (!toy.tensor<f64[D]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%t, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}
+
 // A function of the runtime computes the row: it is made in memory, and nothing stays in lanes.
 // CHECK-LABEL: @functions
 // CHECK-NOT: toy.lanes
