@@ -222,6 +222,13 @@ private:
     return v;
   }
 
+  /// Whether a value goes from the header to a block behind the loop, as another loop's header is.
+  static bool isHandedOut(CFGLoop &loop, OpOperand &use) {
+    auto leave = dyn_cast<cf::CondBranchOp>(use.getOwner());
+    return leave && leave->getBlock() == loop.getHeader() && !loop.contains(leave.getFalseDest()) &&
+           use.getOperandNumber() > leave.getTrueDestOperands().size();
+  }
+
   static std::optional<Growth> growthOf(CFGLoop &loop, CountedLoop &counted, BlockArgument argument) {
     auto type = dyn_cast<TensorType>(argument.getType());
     if (!type || type.getRank() != 1)
@@ -239,15 +246,17 @@ private:
     if (!append || append.getX() != argument || !loop.contains(append->getBlock()) ||
         !tensorTypeOf(append.getRow()).isScalar() || tensorTypeOf(append.getRow()).getDtype() != type.getDtype())
       return std::nullopt;
-    auto isAsked = [&](Operation *user) {
-      return !loop.contains(user->getBlock()) || user == append || isa<DimOp, ElementOp>(user);
+    auto isAsked = [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      return !loop.contains(user->getBlock()) || user == append || isa<DimOp, ElementOp>(user) ||
+             isHandedOut(loop, use);
     };
     auto isLast = [&](Operation *user) {
       auto relabel = dyn_cast<RelabelOp>(user);
       return user == counted.back || isa<DimOp, ElementOp>(user) ||
              (relabel && llvm::all_of(relabel->getUsers(), [&](Operation *next) { return next == counted.back; }));
     };
-    return llvm::all_of(argument.getUsers(), isAsked) && llvm::all_of(append->getUsers(), isLast)
+    return llvm::all_of(argument.getUses(), isAsked) && llvm::all_of(append->getUsers(), isLast)
                ? std::optional(
                      Growth{argument, append, isMade ? SmallVector<Value>(made.getElements()) : SmallVector<Value>()})
                : std::nullopt;
