@@ -154,10 +154,9 @@ public:
         groups.push_back({&op, {}});
         groups.back().members.insert(&op);
       }
-      if (fuse && isRow(&op) && (inLoop || isNear(&op) || isOfOneGroup(&op)))
-        joinAll(&op); // else it stays a view
-      if (!isFusible(&op))
-        continue;
+      const bool joined = fuse && isRow(&op) && (inLoop || isNear(&op) || isOfOneGroup(&op)) && joinAll(&op);
+      if (!isFusible(&op) && !(fuse && inLoop && !joined && isRow(&op) && op.getOperand(0).hasOneUse()))
+        continue; // a row that is neither stays a view
       if (fuse && isIndexMap(&op) && joinAll(&op))
         continue;
       if (fuse && isElementwise(&op) && isMemoryEffectFree(&op) && joinOne(&op))

@@ -19,7 +19,7 @@ namespace toy {
 namespace {
 
 constexpr int64_t widths[] = {8, 16, 32}; ///< in elements, of what rows are held in: one register, and some
-constexpr int64_t fewElements[] = {2, 3}; ///< of rows that a loop takes apart, which are computed one by one
+constexpr int64_t fewElements[] = {2, 3}; ///< of rows that are computed one by one, if no turn hands them on
 constexpr int64_t mostOfEach = 150;       ///< operations of a loop that has one for all of these widths,
 constexpr int64_t mostOfAllEach = 600;    ///< and of all such loops of a function
 constexpr int64_t mostBytes = 256;        ///< of a row
@@ -32,18 +32,20 @@ class RowLoop {
 public:
   RowLoop(CFGLoop &loop) : loop(loop) {}
 
-  /// Whether the loop has rows that need not be tensors, of a size that is a number or of one that is asked for.
-  bool find(bool ofNumbers) {
+  /// What is looked for: rows of a size that is a number, or of one that is asked for, that need not be tensors, or
+  /// only numbers that such rows are folded to.
+  enum Kind : uint8_t { OfNumbers, OfSizes, Folds };
+  bool find(Kind kind) {
     auto entries = entriesOf(loop);
     if (entries.size() != 1 || !hasOneExit() || !isSmall())
       return false;
     entry = entries.front();
     findSources();
-    for (Names &candidate : ofNumbers ? knownLengths(loop, mostBytes, widths[2])
-                                      : unknownLengths(loop, [&](Dim dim) { return sourceOf.contains(dim); })) {
+    for (Names &candidate : kind == OfNumbers ? knownLengths(loop, mostBytes, widths[2])
+                                              : unknownLengths(loop, [&](Dim dim) { return sourceOf.contains(dim); })) {
       names = std::move(candidate);
       collect();
-      if (pays(ofNumbers))
+      if (pays(kind))
         return true;
     }
     return false;
@@ -51,19 +53,20 @@ public:
 
   /// Makes a loop for rows of each width, or of the least and the most, beside the one for all.
   void emit(bool ofEach) {
-    nameResults([](Value) { return true; });
-    sourceOf.clear();
-    findSources(); // some may have come out of loops that are three by now
-    for (Dim name : names)
-      sources.push_back(sourceOf.lookup(name));
+    begin();
     const int64_t most = std::min(widths[2], mostBytes / bytesOfElement());
-    if (ofEach && areTakenApart())
-      for (int64_t number : fewElements)
-        makeLoopFor(number, /*isExact=*/true);
+    if (ofEach && areOfOneTurn())
+      makeLoopsForFew();
     for (int64_t number : widths)
       if (number == widths[0] || (number < most && ofEach))
         makeLoopFor(number, /*isExact=*/false);
     makeLoopFor(most, /*isExact=*/false);
+  }
+
+  /// Makes loops for rows of two and of three elements. The one for all has folds of others as code, too.
+  void emitForFew() {
+    begin();
+    makeLoopsForFew();
   }
 
   /// Rows of a known length are held in the loop itself.
@@ -90,6 +93,15 @@ public:
 
   int64_t size() const { return operations; }
 
+  /// Whether no turn hands rows on: lanes would be put together of few elements, and taken apart.
+  bool areOfOneTurn() {
+    return llvm::none_of(rows, [](Value row) { return isa<BlockArgument>(row); }) &&
+           llvm::all_of(loop.getBlocks(), [&](Block *block) {
+             return llvm::all_of(block->getOps<FusedOp>(),
+                                 [&](FusedOp group) { return !isComputedInLanes(group) || isByElement(group); });
+           });
+  }
+
 private:
   // --- what there is
 
@@ -101,11 +113,12 @@ private:
   }
 
   /// Whether there is a row that is no tensor any more, or a fold of a known length, which is no call any more.
-  bool pays(bool ofNumbers) {
+  bool pays(Kind kind) {
     auto isFold = [&](FusedOp group) { return isRowGroup(group, names) && isScalar(group.getResult(0)); };
     return llvm::any_of(rows, [&](Value row) { return row.getDefiningOp() && !isNeededInMemory(row); }) ||
-           (ofNumbers && llvm::any_of(loop.getBlocks(),
-                                      [&](Block *block) { return llvm::any_of(block->getOps<FusedOp>(), isFold); }));
+           (kind != OfSizes && llvm::any_of(loop.getBlocks(), [&](Block *block) {
+              return llvm::any_of(block->getOps<FusedOp>(), isFold);
+            }));
   }
 
   bool hasOneExit() {
@@ -204,18 +217,20 @@ private:
     return isRowGroup(group, names) && (isScalar(group.getResult(0)) || rows.contains(group.getResult(0)));
   }
 
-  /// Whether elements of rows are asked for, and rows are nothing else: lanes would be put together, and taken apart.
-  bool areTakenApart() {
-    auto isElement = [](Operation *user) { return isa<ElementOp>(user); };
-    return llvm::any_of(rows, [&](Value row) { return llvm::any_of(row.getUsers(), isElement); }) &&
-           llvm::none_of(rows, [](Value row) { return isa<BlockArgument>(row); }) &&
-           llvm::all_of(loop.getBlocks(), [&](Block *block) {
-             return llvm::all_of(block->getOps<FusedOp>(),
-                                 [&](FusedOp group) { return !isComputedInLanes(group) || isByElement(group); });
-           });
+  // --- the change
+
+  void begin() {
+    nameResults([](Value) { return true; });
+    sourceOf.clear();
+    findSources(); // some may have come out of loops that are three by now
+    for (Dim name : names)
+      sources.push_back(sourceOf.lookup(name));
   }
 
-  // --- the change
+  void makeLoopsForFew() {
+    for (int64_t number : fewElements)
+      makeLoopFor(number, /*isExact=*/true);
+  }
 
   /// What is used behind the loop comes by arguments of the block there.
   void nameResults(llvm::function_ref<bool(Value)> isNamed) {
@@ -434,7 +449,7 @@ struct HoldShortRowsPass : impl::HoldShortRowsBase<HoldShortRowsPass> {
       if (llvm::any_of(done, [&](CFGLoop *outer) { return outer->contains(loop); }))
         continue;
       auto candidate = std::make_unique<RowLoop>(*loop);
-      if (!candidate->find(/*ofNumbers=*/false) || copied + candidate->size() > mostOfFunction)
+      if (!candidate->find(RowLoop::OfSizes) || copied + candidate->size() > mostOfFunction)
         continue;
       copied += candidate->size();
       done.push_back(loop);
@@ -446,12 +461,24 @@ struct HoldShortRowsPass : impl::HoldShortRowsBase<HoldShortRowsPass> {
       copied += ofEach ? loop->size() : 0;
       loop->emit(ofEach);
     }
+    emitFolds(loops, done, copied);
+  }
+
+  /// Innermost loops that rows are only folded in.
+  static void emitFolds(const FunctionLoops &loops, ArrayRef<CFGLoop *> done, int64_t copied) {
+    for (CFGLoop *loop : loops.all())
+      if (loop->getSubLoops().empty() && llvm::none_of(done, [&](CFGLoop *outer) { return outer->contains(loop); }))
+        if (RowLoop candidate(*loop); candidate.find(RowLoop::Folds) && candidate.areOfOneTurn() &&
+                                      candidate.size() <= mostOfEach && copied + candidate.size() <= mostOfAllEach) {
+          copied += candidate.size();
+          candidate.emitForFew();
+        }
   }
 
   /// Rows of one known length, in the outermost loop that has them.
   static bool holdKnown(const FunctionLoops &loops) {
     for (CFGLoop *loop : loops.all())
-      if (RowLoop candidate(*loop); candidate.find(/*ofNumbers=*/true)) {
+      if (RowLoop candidate(*loop); candidate.find(RowLoop::OfNumbers)) {
         candidate.emitInPlace();
         return true;
       }

@@ -58,12 +58,30 @@ LOOPS_MUTANTS = [
         "LeOp::create(b, loc, truth, ValueRange{count, count})",
     ),
     (
-        "rows that are taken apart have fewer elements, too",
+        "rows of few elements have fewer, too",
         SHORT,
         "EqOp::create(b, loc, truth, ValueRange{count, most}).getResult()",
         "LeOp::create(b, loc, truth, ValueRange{count, most}).getResult()",
     ),
-    ("rows that are taken apart are in lanes", SHORT, "if (ofEach && areTakenApart())", "if (false)"),
+    ("rows of one turn are in lanes", SHORT, "if (ofEach && areOfOneTurn())", "if (false)"),
+    (
+        "what goes straight to another loop is not filled",
+        "passes/FillVectors.cpp",
+        "|| isHandedOut(loop, use)",
+        "",
+    ),
+    (
+        "few elements that are only folded are in lanes",
+        SHORT,
+        "candidate.emitForFew();",
+        "",
+    ),
+    (
+        "rows of loops that are tensors are views",
+        "passes/FuseElementwise.cpp",
+        "!(fuse && inLoop && !joined && isRow(&op) && op.getOperand(0).hasOneUse())",
+        "true",
+    ),
     (
         "sums in order of elements are sums of lanes",
         LANES,

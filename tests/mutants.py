@@ -124,6 +124,7 @@ KINDS = {
         ),
         texts=(
             "hold-short-rows",
+            "fuse-rows",
             "lists-as-tensors",
             "flatten-lists",
             "lists-as-matrices",

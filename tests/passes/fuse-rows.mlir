@@ -52,6 +52,28 @@ func.func @not_behind_a_store(%x: !toy.tensor<f64[N, M]>, %i: !toy.tensor<i64[]>
   return %s : !toy.tensor<f64[]>
 }
 
+// A row of a loop that is needed as a tensor is one, and no view of another.
+// CHECK-LABEL: @kept
+// CHECK: toy.fused
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: toy.slice
+// CHECK-NEXT: toy.reshape
+// CHECK-NEXT: toy.yield
+// CHECK-NOT: toy.reshape
+// CHECK: return
+func.func @kept(%x: !toy.tensor<f64[N, M]>, %i: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>, %c: i1)
+    -> !toy.tensor<f64[M]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^body
+^body:
+  %p = toy.slice %x, %i, %0, %1, %m {steps = array<i64: 1, 1>} : (!toy.tensor<f64[N, M]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[1, M]>
+  %q = toy.reshape %p, %m : (!toy.tensor<f64[1, M]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[M]>
+  cf.cond_br %c, ^body, ^exit
+^exit:
+  return %q : !toy.tensor<f64[M]>
+}
+
 // Outside of a loop it is a group as well.
 // CHECK-LABEL: @outside_of_loops
 // CHECK-COUNT-1: toy.fused

@@ -54,7 +54,7 @@ func.func @carried(%x: !toy.tensor<f64[N, D]>, %y: !toy.tensor<f64[D]>, %m: !toy
   return %a : !toy.tensor<f64[D]>
 }
 
-// Elements of the row are asked for, and it is nothing else: of two and three they are computed one by one.
+// No turn hands a row on: of two and three elements they are computed one by one.
 // CHECK-LABEL: @apart
 // CHECK: %[[TWO:.*]] = toy.constant {value = dense<2>
 // CHECK: %[[N:.*]] = toy.dim %arg0 {axis = 0 : i64}
@@ -82,6 +82,38 @@ func.func @apart(%x: !toy.tensor<f64[D]>, %m: !toy.tensor<i64[]>, %f: !toy.tenso
   %t = toy.element %b, %0 : (!toy.tensor<f64[D]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
   %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
   cf.br ^header(%t, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}
+
+// Rows are only folded: loops for two and for three elements, and the loop as it was.
+// CHECK-LABEL: @folded
+// CHECK: toy.eq
+// CHECK: toy.eq
+// CHECK-NOT: toy.le
+// CHECK: toy.fused %arg0 {toy.inLoop}
+// CHECK: toy.fused %arg0, %{{.*}} {toy.elements = 2 : i64, toy.inLoop, toy.lanes = 2 : i64}
+// CHECK: toy.fused %arg0, %{{.*}} {toy.elements = 3 : i64, toy.inLoop, toy.lanes = 4 : i64}
+// CHECK-NOT: toy.lanes
+// CHECK: return
+func.func @folded(%x: !toy.tensor<f64[D]>, %m: !toy.tensor<i64[]>, %f: !toy.tensor<f64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%f, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^header(%s: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>):
+  %less = toy.lt %i, %m : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %less : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %t = toy.fused %x {toy.inLoop} : (!toy.tensor<f64[D]>) -> !toy.tensor<f64[]> {
+  ^bb0(%p: !toy.tensor<f64[D]>):
+    %q = toy.mul %p, %p : (!toy.tensor<f64[D]>, !toy.tensor<f64[D]>) -> !toy.tensor<f64[D]>
+    %r = toy.sum %q {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[D]>) -> !toy.tensor<f64[]>
+    toy.yield %r : (!toy.tensor<f64[]>) -> ()
+  }
+  %u = toy.add %s, %t : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%u, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
 ^exit:
   return %s : !toy.tensor<f64[]>
 }
