@@ -40,6 +40,12 @@ TURNS_MUTANTS = [
         "",
     ),
     (
+        "columns have a form for rows of one element",
+        "jit/Optimize.cpp",
+        '{"enable-mem-access-versioning", "false"}',
+        '{"enable-mem-access-versioning", "true"}',
+    ),
+    (
         "what an earlier program had is a kernel as any other",
         "jit/Engine.cpp",
         "tier->left = elementsOfKept",

@@ -136,6 +136,7 @@ KINDS = {
             "emit/appended.toy",
             "emit/straight-code.toy",
             "emit/alike-operands.toy",
+            "emit/columns-without-rows-of-one.toy",
             "emit/carried-loads.toy",
             "emit/recursion.toy",
         ),
