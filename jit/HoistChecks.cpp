@@ -70,8 +70,9 @@ static Value *beforeWrapping(Value *counted) {
     for (unsigned i : {0, 1}) {
       Value *other = sum->getOperand(1 - i);
       index = ifNegative(sum->getOperand(i), otherwise);
-      if (index && index == other && match(otherwise, m_Zero()))
-        return index;
+      const bool hasSign = index && (index == other || match(other, m_c_Or(m_Specific(index), m_NonNegative())));
+      if (hasSign && match(otherwise, m_Zero())) // of 2 i + 1, the sign of 2 i is asked
+        return other;
       if (match(sum->getOperand(i), m_c_And(m_AShr(m_Specific(other), m_SpecificInt(63)), m_Value())))
         return other;
     }
@@ -252,13 +253,22 @@ static bool isBehindLeast(Check &check, BranchInst &branch, Loop &loop, Dominato
   return false;
 }
 
-/// Whether a check is behind a branch that a counter decides: it may be there because the index is outside elsewhere.
+/// Whether a block is behind a way that is hardly ever taken, as that of an index that is then counted from the end.
+static bool isBehindRare(BasicBlock *block, BranchInst &branch, DominatorTree &tree) {
+  return branch.isConditional() && llvm::any_of(seq<unsigned>(0, 2), [&](unsigned way) {
+           return isRare(branch, way) &&
+                  tree.dominates(BasicBlockEdge(branch.getParent(), branch.getSuccessor(way)), block);
+         });
+}
+
+/// Whether a check is behind a branch that a counter decides, or another check that has failed: it may be there because
+/// the index is outside elsewhere.
 static bool isGuarded(Check &check, Loop &loop, DominatorTree &tree, ScalarEvolution &evolution) {
   BasicBlock *at = check.branch->getParent();
   while (at != loop.getHeader()) {
     at = tree.getNode(at)->getIDom()->getBlock();
     auto *branch = dyn_cast<BranchInst>(at->getTerminator());
-    if (!branch)
+    if (!branch || isBehindRare(check.branch->getParent(), *branch, tree))
       return true;
     const bool decides = branch->isConditional() &&
                          llvm::all_of(branch->successors(), [&](BasicBlock *to) { return loop.contains(to); });

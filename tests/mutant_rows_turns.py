@@ -40,6 +40,18 @@ TURNS_MUTANTS = [
         "",
     ),
     (
+        "what failed checks ask is asked before loops",
+        "jit/HoistChecks.cpp",
+        "isBehindRare(check.branch->getParent(), *branch, tree)",
+        "false",
+    ),
+    (
+        "the sign of a pair's first element is not its second's",
+        "jit/HoistChecks.cpp",
+        "index == other || match(other, m_c_Or(m_Specific(index), m_NonNegative()))",
+        "index == other",
+    ),
+    (
         "columns have a form for rows of one element",
         "jit/Optimize.cpp",
         '{"enable-mem-access-versioning", "false"}',
