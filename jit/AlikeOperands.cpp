@@ -2,6 +2,7 @@
 #include "jit/AlikeOperands.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -19,15 +20,36 @@ static bool isArithmetic(const Instruction &i) {
          (isa<BinaryOperator>(i) || i.getOpcode() == Instruction::FNeg || isRoot(i));
 }
 
-/// The same operation, an earlier one of which only what `later` is used by makes use.
-static bool areAlike(Value *early, Value *later) {
+namespace {
+
+/// What is computed alike, at places of which one comes before the other.
+class Pairs {
+public:
+  Pairs(const LoopInfo &loops, const DominatorTree &tree) : loops(loops), tree(tree) {}
+
+  bool haveRoots(Value *early, Value *later, unsigned depth = 0) const;
+  void putBeside(Value *early, Value *later) const;
+
+private:
+  bool areAlike(Value *early, Value *later) const;
+
+  const LoopInfo &loops;
+  const DominatorTree &tree;
+};
+
+} // namespace
+
+/// The same operation, an earlier one of which only what `later` is used by makes use. (Of the operands of two such
+/// operations, the one of the later operation may be the earlier one: what it would be put before lacks its operands.)
+bool Pairs::areAlike(Value *early, Value *later) const {
   auto *a = dyn_cast<Instruction>(early), *b = dyn_cast<Instruction>(later);
-  return a && b && a->getParent() != b->getParent() && a->hasOneUser() && a->getOpcode() == b->getOpcode() &&
-         a->getType() == b->getType() && isArithmetic(*a) && isArithmetic(*b);
+  return a && b && a->hasOneUser() && a->getOpcode() == b->getOpcode() && a->getType() == b->getType() &&
+         isArithmetic(*a) && isArithmetic(*b) && tree.properlyDominates(a->getParent(), b->getParent()) &&
+         loops.getLoopFor(a->getParent()) == loops.getLoopFor(b->getParent());
 }
 
 /// Whether there is a root or a quotient in what is alike: the processor takes as long for two of them as for one.
-static bool haveRoots(Value *early, Value *later, unsigned depth = 0) {
+bool Pairs::haveRoots(Value *early, Value *later, unsigned depth) const {
   constexpr unsigned mostSteps = 5;
   if (depth == mostSteps || !areAlike(early, later))
     return false;
@@ -37,7 +59,7 @@ static bool haveRoots(Value *early, Value *later, unsigned depth = 0) {
          });
 }
 
-static void putBeside(Value *early, Value *later) {
+void Pairs::putBeside(Value *early, Value *later) const {
   if (!areAlike(early, later))
     return;
   auto *a = cast<Instruction>(early), *b = cast<Instruction>(later);
@@ -47,7 +69,7 @@ static void putBeside(Value *early, Value *later) {
 }
 
 PreservedAnalyses AlikeOperands::run(Function &function, FunctionAnalysisManager &analyses) {
-  const LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
+  const Pairs pairs(analyses.getResult<LoopAnalysis>(function), analyses.getResult<DominatorTreeAnalysis>(function));
   bool changed = false;
   for (Instruction &user : instructions(function)) {
     if (!(isa<BinaryOperator>(user) && isArithmetic(user)) && !isa<FCmpInst>(user))
@@ -57,10 +79,9 @@ PreservedAnalyses AlikeOperands::run(Function &function, FunctionAnalysisManager
       continue;
     if (x->getParent() == user.getParent())
       std::swap(x, y);
-    if (y->getParent() != user.getParent() || loops.getLoopFor(x->getParent()) != loops.getLoopFor(y->getParent()) ||
-        !haveRoots(x, y))
+    if (y->getParent() != user.getParent() || !pairs.haveRoots(x, y))
       continue;
-    putBeside(x, y);
+    pairs.putBeside(x, y);
     changed = true;
   }
   PreservedAnalyses kept;

@@ -28,6 +28,12 @@ TURNS_MUTANTS = [
         "return false;",
     ),
     (
+        "of what is computed alike, the later one is put beside the earlier one",
+        "jit/AlikeOperands.cpp",
+        "tree.properlyDominates(a->getParent(), b->getParent())",
+        "a->getParent() != b->getParent()",
+    ),
+    (
         "of what is computed alike, what is used elsewhere is put elsewhere",
         "jit/AlikeOperands.cpp",
         "a->hasOneUser()",
@@ -36,7 +42,7 @@ TURNS_MUTANTS = [
     (
         "what is computed alike stays where it was",
         "jit/AlikeOperands.cpp",
-        "putBeside(x, y);",
+        "pairs.putBeside(x, y);",
         "",
     ),
     (
