@@ -22,7 +22,8 @@ bool fitsLanes(int64_t points) { return points <= 1 << 13 && !laneRadices(points
 bool fitsChirp(int64_t points) { return points <= 1 << 12 && points > largestLanePrime && laneRadices(points).empty(); }
 template <typename R> void transformComplex(const Job &job, int64_t begin, int64_t end) {
   const int64_t points = job.points, own = std::min(job.own, points);
-  const LanePlan<R> &plan = lanePlanFor<R>(job.isBackward(), points);
+  const LanePlanRef<R> known = lanePlanFor<R>(job.isBackward(), points);
+  const LanePlan<R> &plan = *known;
   // Rows some pages apart push one another out of the cache while they are read.
   const bool isDense = job.inner == 1,
              isGathered = isDense || own < points || job.inner * static_cast<int64_t>(sizeof(C<R>)) % 4096 == 0;
@@ -59,7 +60,8 @@ template <typename R> void transformEvenReal(const Job &job, int64_t begin, int6
   constexpr int64_t width = laneRows<R>;
   const int64_t points = job.points, half = points / 2, own = std::min(job.own, job.wanted());
   const bool isForward = job.kind == Kind::RealForward, isDense = job.inner == 1, isShort = own < job.wanted();
-  const LanePlan<R> &plan = lanePlanFor<R>(!isForward, half);
+  const LanePlanRef<R> known = lanePlanFor<R>(!isForward, half);
+  const LanePlan<R> &plan = *known;
   const LaneKernels<R> &kernels = laneKernels<R>();
   Scratch<C<R>> work(plan.work(half) * width), before(half * width), after(half * width), halves((half + 1) * width);
   Scratch<R> reals(points * width);

@@ -6,8 +6,6 @@
 #include "runtime/Parallel.h"
 
 #include <cmath>
-#include <map>
-#include <mutex>
 
 namespace toy::rt {
 namespace {
@@ -26,7 +24,7 @@ template <typename R> int64_t rowsOf(int64_t points) {
 template <typename R> struct LongPlan {
   static constexpr int64_t width = laneRows<R>;
   int64_t rows, columns;
-  const LanePlan<R> &ofColumns, &ofRows;
+  LanePlanRef<R> ofColumns, ofRows;
   std::vector<C<R>> turns; ///< exp(-+2 pi i j k / points) of column j and its k-th point, as they lie between
 
   LongPlan(bool isBackward, int64_t points)
@@ -44,13 +42,12 @@ template <typename R> struct LongPlan {
               {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()}, !isBackward));
         }
   }
+  int64_t bytes() const { return bytesOf(turns); }
 };
 
-template <typename R> const LongPlan<R> &longPlanFor(bool isBackward, int64_t points) {
-  static std::mutex mutex;
-  static std::map<std::pair<bool, int64_t>, LongPlan<R>> known;
-  std::lock_guard lock(mutex);
-  return known.try_emplace({isBackward, points}, isBackward, points).first->second;
+template <typename R> std::shared_ptr<const LongPlan<R>> longPlanFor(bool isBackward, int64_t points) {
+  static KeptPlans<LongPlan<R>> plans;
+  return plans.get(isBackward, points, [&] { return LongPlan<R>(isBackward, points); });
 }
 
 template <typename R> struct LongRow {
@@ -65,15 +62,15 @@ template <typename R> struct LongRow {
     const auto &x = *static_cast<LongRow *>(opaque);
     const LongPlan<R> &plan = x.plan;
     const LaneKernels<R> &kernels = laneKernels<R>();
-    Scratch<C<R>> work(plan.ofColumns.work(plan.rows) * width), gathered(plan.rows * width);
+    Scratch<C<R>> work(plan.ofColumns->work(plan.rows) * width), gathered(plan.rows * width);
     for (int64_t group = begin; group < end; ++group) {
       const C<R> *from = x.in + group * width;
       // Rows a power of 2 apart push one another out of the cache.
       for (int64_t k = 0; k < plan.rows; ++k)
         std::copy_n(from + k * plan.columns, width, gathered.data() + k * width);
       C<R> *to = x.between + group * plan.rows * width;
-      transformRows<R>(plan.ofColumns, plan.rows, {parts(gathered), 2 * width, parts(to), 2 * width, parts(work), R(1)},
-                       x.isBackward);
+      transformRows<R>(*plan.ofColumns, plan.rows,
+                       {parts(gathered), 2 * width, parts(to), 2 * width, parts(work), R(1)}, x.isBackward);
       kernels.turn(parts(to), reinterpret_cast<const R *>(plan.turns.data() + group * plan.rows * width),
                    2 * plan.rows * width);
     }
@@ -81,13 +78,13 @@ template <typename R> struct LongRow {
   static void rows(void *opaque, int64_t begin, int64_t end) {
     const auto &x = *static_cast<LongRow *>(opaque);
     const LongPlan<R> &plan = x.plan;
-    Scratch<C<R>> work(plan.ofRows.work(plan.columns) * width), gathered(plan.columns * width);
+    Scratch<C<R>> work(plan.ofRows->work(plan.columns) * width), gathered(plan.columns * width);
     for (int64_t group = begin; group < end; ++group) {
       const int64_t first = group * width;
       for (int64_t j = 0; j < plan.columns; j += width)
         transpose(sizeof(C<R>), x.between + j * plan.rows + first * width, width, gathered.data() + j * width, width,
                   width, width);
-      transformRows<R>(plan.ofRows, plan.columns,
+      transformRows<R>(*plan.ofRows, plan.columns,
                        {parts(gathered), 2 * width, parts(x.out + first), 2 * plan.rows, parts(work), x.scale},
                        x.isBackward);
     }
@@ -101,7 +98,8 @@ template <typename R> bool isLongRow(int64_t points) {
   return points >= least && points <= most && rowsOf<R>(points) > 0;
 }
 template <typename R> void transformLongRow(bool isBackward, int64_t points, const C<R> *in, C<R> *out, R scale) {
-  const LongPlan<R> &plan = longPlanFor<R>(isBackward, points);
+  const auto known = longPlanFor<R>(isBackward, points);
+  const LongPlan<R> &plan = *known;
   Scratch<C<R>> between(points);
   LongRow<R> row{plan, in, between.data(), out, scale, isBackward};
   constexpr int64_t grain = (1 << 15) / laneRows<R>;

@@ -5,8 +5,6 @@
 
 #include <bit>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <numbers>
 
 namespace toy::rt {
@@ -149,18 +147,13 @@ template <typename R> LanePlan<R> makeLanePlan(bool isBackward, int64_t points) 
 
 } // namespace
 
-template <typename R> const LanePlan<R> &lanePlanFor(bool isBackward, int64_t points) {
-  static std::mutex mutex;
-  static std::map<std::pair<bool, int64_t>, LanePlan<R>> plans;
-  std::lock_guard lock(mutex);
-  auto known = plans.find({isBackward, points});
-  return known != plans.end()
-             ? known->second
-             : plans.emplace(std::pair(isBackward, points), makeLanePlan<R>(isBackward, points)).first->second;
+template <typename R> LanePlanRef<R> lanePlanFor(bool isBackward, int64_t points) {
+  static KeptPlans<LanePlan<R>> plans;
+  return plans.get(isBackward, points, [&] { return makeLanePlan<R>(isBackward, points); });
 }
 
-template const LanePlan<float> &lanePlanFor(bool, int64_t);
-template const LanePlan<double> &lanePlanFor(bool, int64_t);
+template LanePlanRef<float> lanePlanFor(bool, int64_t);
+template LanePlanRef<double> lanePlanFor(bool, int64_t);
 
 template <typename R>
 void transformRows(const LanePlan<R> &plan, int64_t points, const LaneRows<R> &rows, bool isBackward) {

@@ -5,6 +5,11 @@
 
 #include "runtime/FourierColumns.h"
 
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+
 namespace toy::rt {
 
 template <typename R> const LaneKernels<R> &laneKernels();
@@ -19,6 +24,42 @@ template <typename R> C<R> rounded(Precise w, bool isConjugated) {
   return C<R>(static_cast<R>(w.real()), static_cast<R>(isConjugated ? -w.imag() : w.imag()));
 }
 
+template <typename T> int64_t bytesOf(const std::vector<T> &of) { return std::ssize(of) * int64_t(sizeof(T)); }
+
+/// Plans by direction and length. Those that were asked for longest ago are forgotten when all take more than `most`
+/// bytes, which count against no limit; who holds one has it to the end.
+template <typename Plan> class KeptPlans {
+public:
+  template <typename Make> std::shared_ptr<const Plan> get(bool isBackward, int64_t points, Make make) {
+    std::lock_guard lock(mutex);
+    const std::pair key(isBackward, points);
+    if (auto known = places.find(key); known != places.end()) {
+      latest.splice(latest.begin(), latest, known->second);
+      return latest.front().plan;
+    }
+    auto plan = std::make_shared<const Plan>(make());
+    latest.push_front({key, plan});
+    places[key] = latest.begin();
+    for (bytes += plan->bytes(); bytes > most && latest.size() > 1; latest.pop_back()) {
+      bytes -= latest.back().plan->bytes();
+      places.erase(latest.back().key);
+    }
+    return plan;
+  }
+
+private:
+  static constexpr int64_t most = 64 << 20; // four of the longest
+  using Key = std::pair<bool, int64_t>;
+  struct Kept {
+    Key key;
+    std::shared_ptr<const Plan> plan;
+  };
+  std::mutex mutex;
+  std::list<Kept> latest;
+  std::map<Key, typename std::list<Kept>::iterator> places;
+  int64_t bytes = 0;
+};
+
 /// Steps, or where a prime factor is too large for them, a convolution with a chirp (L. I. Bluestein: A linear
 /// filtering approach to the computation of discrete Fourier transform, 1970).
 template <typename R> struct LanePlan {
@@ -32,10 +73,18 @@ template <typename R> struct LanePlan {
   LanePlan(LanePlan &&) = default; ///< steps look into the factors, which stay where they are
   /// Complex elements of a row that are worked in.
   int64_t work(int64_t points) const { return convolution.empty() ? 2 * points : 3 * std::ssize(spectrum); }
+  int64_t bytes() const {
+    int64_t all = bytesOf(ofReal) + bytesOf(chirp) + bytesOf(spectrum);
+    for (const auto &some : factors)
+      all += bytesOf(some);
+    for (const LanePlan &part : convolution)
+      all += part.bytes();
+    return all;
+  }
 };
+template <typename R> using LanePlanRef = std::shared_ptr<const LanePlan<R>>;
 
-/// Plans are kept.
-template <typename R> const LanePlan<R> &lanePlanFor(bool isBackward, int64_t points);
+template <typename R> LanePlanRef<R> lanePlanFor(bool isBackward, int64_t points);
 
 /// Rows side by side, by a plan for `points`.
 template <typename R>

@@ -3,9 +3,6 @@
 /// Real rows of an odd length, in lanes.
 #include "runtime/FourierPlans.h"
 
-#include <map>
-#include <mutex>
-
 namespace toy::rt {
 namespace {
 
@@ -14,7 +11,8 @@ template <typename R> void transformRealByChirp(const Job &job, int64_t begin, i
   constexpr int64_t width = laneRows<R>;
   const int64_t points = job.points, half = points / 2, own = std::min(job.own, job.wanted());
   const bool isForward = job.kind == Kind::RealForward;
-  const LanePlan<R> &plan = lanePlanFor<R>(!isForward, points);
+  const LanePlanRef<R> known = lanePlanFor<R>(!isForward, points);
+  const LanePlan<R> &plan = *known;
   Scratch<C<R>> work(plan.work(points) * width), before(points * width), after(points * width);
   Scratch<R> reals(points * width);
   for (int64_t step = begin; step < end; ++step) {
@@ -49,8 +47,8 @@ template <typename R> void transformRealByChirp(const Job &job, int64_t begin, i
 template <typename R> struct RealSteps {
   struct Step {
     RealStage<R> stage;
-    const LanePlan<R> *others; ///< of the complex rows; none of one element
-    int64_t points, stride;    ///< of the real row, and of what it has of the transform
+    LanePlanRef<R> others;  ///< of the complex rows; none of one element
+    int64_t points, stride; ///< of the real row, and of what it has of the transform
   };
   std::vector<Step> steps;
   std::vector<std::vector<C<R>>> factors;
@@ -71,13 +69,19 @@ template <typename R> struct RealSteps {
         ofRadix.push_back(rounded<R>(w, false));
       factors.push_back(std::move(turns));
       factors.push_back(std::move(ofRadix));
-      const LanePlan<R> *others = groups > 1 ? &lanePlanFor<R>(isBackward, groups) : nullptr;
+      LanePlanRef<R> others = groups > 1 ? lanePlanFor<R>(isBackward, groups) : nullptr;
       work = std::max(work, others ? others->work(groups) : 0);
       auto reals = [](const std::vector<C<R>> &of) { return reinterpret_cast<const R *>(of.data()); };
       steps.push_back({{radix, groups, reals(factors.end()[-2]), reals(factors.back())}, others, points, stride});
       points = groups;
       stride *= radix;
     }
+  }
+  int64_t bytes() const {
+    int64_t all = 0;
+    for (const auto &some : factors)
+      all += bytesOf(some);
+    return all;
   }
 };
 
@@ -144,11 +148,9 @@ private:
   }
 };
 
-template <typename R> const RealSteps<R> &realStepsFor(bool isBackward, int64_t points) {
-  static std::mutex mutex;
-  static std::map<std::pair<bool, int64_t>, RealSteps<R>> known;
-  std::lock_guard lock(mutex);
-  return known.try_emplace({isBackward, points}, isBackward, points).first->second;
+template <typename R> std::shared_ptr<const RealSteps<R>> realStepsFor(bool isBackward, int64_t points) {
+  static KeptPlans<RealSteps<R>> plans;
+  return plans.get(isBackward, points, [&] { return RealSteps<R>(isBackward, points); });
 }
 
 } // namespace
@@ -159,7 +161,8 @@ template <typename R> void transformOddReal(const Job &job, int64_t begin, int64
   if (laneRadices(points).empty())
     return transformRealByChirp<R>(job, begin, end);
   const bool isForward = job.kind == Kind::RealForward;
-  OddRealRows<R> rows(realStepsFor<R>(!isForward, points), points, !isForward, static_cast<R>(job.scale));
+  const auto known = realStepsFor<R>(!isForward, points);
+  OddRealRows<R> rows(*known, points, !isForward, static_cast<R>(job.scale));
   for (int64_t step = begin; step < end; ++step) {
     const RealGroup<R> group(job, step);
     if (isForward) {

@@ -94,6 +94,15 @@ def memory_of_many_inputs(toy):
     return growth(toy, ["\n".join(lines[:count]) + "\nprint(c);\n" for count in (4000, 16000)])
 
 
+def memory_of_transforms(toy):
+    """What transforms keep for the lengths that they have met has a bound: 16 MiB for each long one stayed before."""
+    text = """for n in [1048576, 983040, 917504, 884736, 819200, 786432, 737280, 720896, 655360, 589824][:{count}] {{
+  var x = zeros(i64(n), dtype=c128); print(fft(x)[0], ifft(x)[0]);
+}}
+"""
+    return growth(toy, [text.format(count=count) for count in (4, 10)])
+
+
 def memory_of_views(toy):
     """What a loop makes as a tensor of two axes and lets go as one of one axis is used again: 260 bytes a turn were
     kept for tensors of one axis, which nobody asked for."""
@@ -306,6 +315,7 @@ def all_cases():
     markers = {
         code_cache: ["host"],
         memory_of_many_inputs: ["release", "long"],
+        memory_of_transforms: ["release", "host"],
         memory_of_views: ["release", "host"],
         layout_conversions: ["host"],
         updates_in_place: ["host"],
@@ -314,6 +324,7 @@ def all_cases():
     for case in (
         code_cache,
         memory_of_many_inputs,
+        memory_of_transforms,
         memory_of_views,
         large_results,
         results_over_operands,
