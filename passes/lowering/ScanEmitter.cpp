@@ -33,9 +33,9 @@ void KernelEmitter::emitScan(CumSumOp op) {
   caller.SetInsertPoint(k.GetInsertBlock());
 }
 
-/// A row in lanes, in registers: eight steps at a time, as many times as the row needs.
+/// A row in lanes, in registers: at most eight steps at a time, as many times as the row needs.
 Element KernelEmitter::scanLanes(CumSumOp op, const LaneIndices &at, Value *mask) {
-  constexpr int64_t together = 8;
+  const int64_t together = std::min<int64_t>(8, lanesAtOnce);
   const DType dtype = tensorTypeOf(op.getResult()).getDtype();
   Element row = laneElements(op.getX(), at, mask), sum;
   BasicBlock *done = BasicBlock::Create(k.getContext(), "", kernel);
