@@ -42,7 +42,10 @@ namespace toy {
 /// they run as long, and are compiled in two thirds of the time. What is asked of all blocks, or of all stores of one,
 /// is asked of fewer of them: functions of hundreds of loops, and blocks of thousands of stores, take as long as they
 /// are. The same holds for registers: a value is not split among the blocks of a region where there are many of them.
-/// A loop down a column has no form for rows of one element, in place of one that gathers elements.
+/// A loop down a column has no form for rows of one element, in place of one that gathers elements. And what two
+/// branches begin with alike is not put before them: LLVM 22 takes an operand that one of them may leave undefined for
+/// the same operand of the other, and gives it another register afterwards (llvm-project#204549). Blocks are merged
+/// when they are placed.
 static void setLimits() {
   auto &options = cl::getRegisteredOptions();
   for (auto [name, value] : {std::pair("unroll-runtime-multi-exit", "true"),
@@ -50,7 +53,8 @@ static void setLimits() {
                              {"grow-region-complexity-budget", "1000"},
                              {"dag-maps-huge-region", "200"},
                              {"unroll-partial-threshold", "100"},
-                             {"enable-mem-access-versioning", "false"}})
+                             {"enable-mem-access-versioning", "false"},
+                             {"disable-branch-fold", "true"}})
     if (auto it = options.find(name); it != options.end())
       it->second->addOccurrence(0, it->first, value);
 }

@@ -28,6 +28,18 @@ TURNS_MUTANTS = [
         "return false;",
     ),
     (
+        "what two branches begin with is put before them",
+        "jit/Optimize.cpp",
+        '{"disable-branch-fold", "true"}',
+        '{"disable-branch-fold", "false"}',
+    ),
+    (
+        "sums along rows in lanes take eight steps at a time",
+        "passes/lowering/ScanEmitter.cpp",
+        "std::min<int64_t>(8, lanesAtOnce)",
+        "8",
+    ),
+    (
         "of what is computed alike, the later one is put beside the earlier one",
         "jit/AlikeOperands.cpp",
         "tree.properlyDominates(a->getParent(), b->getParent())",

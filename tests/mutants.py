@@ -109,6 +109,8 @@ KINDS = {
             "e2e/questions-before-calls.toy",
             "e2e/zeros-that-loops-overwrite.toy",
             "e2e/growing-vectors.toy",
+            "e2e/alike-beginnings.toy",
+            "e2e/sums-along-rows.toy",
             "growing_vectors.py",
             "flat_rows.py",
             "equal_rows.py",
