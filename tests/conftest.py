@@ -38,7 +38,8 @@ AT_NIGHT = ["--jit=always --dynamic=on", "--jit=always --unpack", "--jit=always 
 AT_NIGHT += ["--jit=always -O2 --no-fuse", "--jit=always -O3", "--jit=always -O2 --unpack"]
 # Hundreds of kernels: they begin first, and are compiled by day in two ways instead of three, never with -O3.
 LONG_PROGRAMS = {"across-rows", "eigenvalues", "narrow-columns", "products-by-vectors", "reductions-of-axes"}
-LONG_PROGRAMS |= {"folds-in-groups", "folds-in-lanes", "spaced-elements", "streamed-tiles"}
+LONG_PROGRAMS |= {"folds-in-groups", "folds-in-lanes", "spaced-elements", "streamed-tiles", "functions-of-spaced-rows"}
+LONG_PROGRAMS |= {"strip-ends", "sums-of-transposes", "small-transposes", "complex-rows-by-halves", "scattered-apart"}
 # Terminals, and processes that time out: their tests wait most of their time.
 WAITING = {"progress", "prompt_keys", "prompt_sessions", "ranks_faults", "screen_rows", "screen_values", "screens"}
 WAITING |= {"faults", "watching"}

@@ -88,6 +88,7 @@ KINDS = {
         (
             "e2e/short-rows.toy",
             "e2e/rows-taken-apart.toy",
+            "e2e/products-of-rows-taken-apart.toy",
             "e2e/small-turns.toy",
             "e2e/multiples.toy",
             "e2e/listed-rows.toy",
