@@ -336,7 +336,7 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
     return elementAt(inner, indices);
   if (auto argument = dyn_cast<mlir::BlockArgument>(value)) {
     const Slot &slot = inputs[argument.getArgNumber()];
-    return slot.inLanes ? elementOf(slot.scalar, indices[0]) : loadInput(value, indices);
+    return slot.inLanes ? elementOf(k, slot.scalar, indices[0]) : loadInput(value, indices);
   }
   mlir::Operation *def = value.getDefiningOp();
   const CodePlaces::Scope place(places, k, def->getLoc());

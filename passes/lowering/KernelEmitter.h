@@ -23,9 +23,6 @@ struct Slot {
   llvm::Value *data = nullptr; ///< where an object's elements are, if they are read and written one by one
   bool inLanes = false;        ///< a short row: the parts are vectors, and there is no object
 };
-/// Stores lanes of a row, of those that a mask leaves out nothing; without one, all.
-void storeLanes(llvm::IRBuilder<> &b, const ScalarEmitter &scalars, DType dtype, Element lanes, llvm::Value *to,
-                llvm::Value *mask);
 
 /// The axes of a reduction's operand, split.
 struct ReductionAxes {
@@ -297,8 +294,9 @@ private:
   llvm::Value *firstLanes(llvm::Value *count);
   Element foldMasked(mlir::Operation *op, int64_t row, llvm::Value *mask);
   Element foldFew(mlir::Operation *op, int64_t row, llvm::Value *count);
-  Element foldLanesInOrder(mlir::Operation *op, llvm::Value *mask), computeByElement(int64_t lanes, int64_t elements);
-  Element foldInOrder(mlir::Operation *op, int64_t row, llvm::Value *count), elementOf(Element row, llvm::Value *i);
+  Element foldLanesInOrder(mlir::Operation *op, llvm::Value *mask);
+  Element computeByElement(int64_t lanes, int64_t elements);
+  Element foldInOrder(mlir::Operation *op, int64_t row, llvm::Value *count);
   void finishRowFold(mlir::Operation *op, llvm::Value *length);
   Element laneElements(mlir::Value value, const LaneIndices &at, llvm::Value *mask);
   Element computeLanes(mlir::Operation *def, const LaneIndices &at, llvm::Value *mask);

@@ -47,8 +47,8 @@ Element KernelEmitter::foldLanesInOrder(mlir::Operation *op, Value *mask) {
   return {sum(elements.re, start.re), sum(elements.im, start.im)};
 }
 
-Element KernelEmitter::elementOf(Element row, Value *i) {
-  return {k.CreateExtractElement(row.re, i), row.im ? k.CreateExtractElement(row.im, i) : nullptr};
+Element elementOf(IRBuilder<> &b, Element row, Value *i) {
+  return {b.CreateExtractElement(row.re, i), row.im ? b.CreateExtractElement(row.im, i) : nullptr};
 }
 
 /// A group of rows of so many elements, one by one: its row is put together for what is handed on, and LLVM takes the
@@ -103,7 +103,7 @@ Slot KernelEmitter::emitInLanes(int64_t lanes, int64_t elements, bool leaves) {
     Element row = elements ? computeByElement(lanes, elements) : laneElements(root, {{i64(0)}, 0}, mask);
     if (leaves && elements)
       for (int64_t j = 0; j < elements; ++j)
-        scalars.store(rootType.getDtype(), callerOut, i64(j), elementOf(row, i64(j)));
+        scalars.store(rootType.getDtype(), callerOut, i64(j), elementOf(k, row, i64(j)));
     else if (leaves)
       storeLanes(k, scalars, rootType.getDtype(), row, callerOut, mask);
     else {

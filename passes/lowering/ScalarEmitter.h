@@ -106,4 +106,10 @@ private:
   bool isForDevice; ///< the runtime's functions are linked in, see runtime/cuda/DeviceMath.cpp
 };
 
+/// Stores lanes of a row, of those that a mask leaves out nothing; without one, all.
+void storeLanes(llvm::IRBuilder<> &b, const ScalarEmitter &scalars, DType dtype, Element lanes, llvm::Value *to,
+                llvm::Value *mask);
+/// An element of a row in lanes.
+Element elementOf(llvm::IRBuilder<> &b, Element row, llvm::Value *i);
+
 } // namespace toy

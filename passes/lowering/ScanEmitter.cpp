@@ -52,7 +52,7 @@ Element KernelEmitter::scanLanes(CumSumOp op, const LaneIndices &at, Value *mask
       return PoisonValue::get(FixedVectorType::get(part->getType()->getScalarType(), together));
     });
     for (int64_t lane = 0; lane < together; ++lane) {
-      const Element here = parts(row, [&](Value *part, bool) { return k.CreateExtractElement(part, first + lane); });
+      const Element here = elementOf(k, row, i64(first + lane));
       sum = first + lane ? scalars.add(sum, here, dtype) : here;
       made = parts(made,
                    [&](Value *part, bool isRe) { return k.CreateInsertElement(part, isRe ? sum.re : sum.im, lane); });
